@@ -1,0 +1,7 @@
+"""`python -m boardreadyops`."""
+
+import sys
+
+from boardreadyops.cli.main import main
+
+sys.exit(main())

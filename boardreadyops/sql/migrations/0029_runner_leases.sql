@@ -1,0 +1,343 @@
+-- 0029 runners and their leases, each bound to the lifecycle snapshot it owns.
+
+CREATE TABLE runner_registrations (
+    id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    installation_id bigint REFERENCES installations (id),
+    repository_ids bigint[] CHECK (cardinality(repository_ids) BETWEEN 1 AND 1000),
+    name text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+    runner_version text NOT NULL CHECK (length(runner_version) <= 100),
+    token_digest bytea NOT NULL UNIQUE CHECK (length(token_digest) = 32),
+    created_at timestamptz NOT NULL,
+    revoked_at timestamptz,
+    CONSTRAINT managed_runners_serve_all CHECK (installation_id IS NOT NULL OR repository_ids IS NULL)
+);
+
+CREATE TABLE runner_enrollments (
+    id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    installation_id bigint REFERENCES installations (id),
+    repository_ids bigint[] CHECK (cardinality(repository_ids) BETWEEN 1 AND 1000),
+    name text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+    token_digest bytea NOT NULL UNIQUE CHECK (length(token_digest) = 32),
+    created_at timestamptz NOT NULL,
+    expires_at timestamptz NOT NULL CHECK (expires_at <= created_at + interval '1 hour'),
+    registration_id uuid REFERENCES runner_registrations (id)
+);
+
+CREATE TABLE runner_leases (
+    id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    installation_id bigint NOT NULL,
+    registration_id uuid NOT NULL REFERENCES runner_registrations (id),
+    request_id uuid NOT NULL,
+    release_run_id uuid NOT NULL REFERENCES release_runs (id),
+    execution_attempt_id uuid NOT NULL REFERENCES release_run_attempts (id),
+    retry_id uuid NOT NULL,
+    state text NOT NULL DEFAULT 'active' CHECK (state IN
+        ('active', 'expired', 'revoked', 'completed', 'relinquished', 'superseded', 'cancelled', 'timed_out', 'failed')),
+    stage text NOT NULL DEFAULT 'claimed' CHECK (stage IN
+        ('claimed', 'preparing_source', 'running', 'uploading_artifacts', 'reporting')),
+    progress integer NOT NULL DEFAULT 0 CHECK (progress BETWEEN 0 AND 100),
+    message text NOT NULL DEFAULT '' CHECK (length(message) <= 500),
+    expected_run_status text NOT NULL,
+    expected_run_version bigint NOT NULL,
+    expected_attempt_status text NOT NULL,
+    expected_attempt_version bigint NOT NULL,
+    lease_seconds integer NOT NULL,
+    claimed_at timestamptz NOT NULL,
+    heartbeat_at timestamptz NOT NULL,
+    expires_at timestamptz NOT NULL,
+    maximum_expires_at timestamptz NOT NULL,
+    next_check_at timestamptz NOT NULL,
+    ended_at timestamptz,
+    UNIQUE (registration_id, request_id),
+    CONSTRAINT active_means_not_ended CHECK ((state = 'active') = (ended_at IS NULL)),
+    CONSTRAINT never_beyond_the_maximum CHECK (expires_at <= maximum_expires_at)
+) WITH (fillfactor = 70);
+CREATE UNIQUE INDEX runner_leases_one_active_per_attempt ON runner_leases (execution_attempt_id) WHERE state = 'active';
+CREATE INDEX runner_leases_due ON runner_leases (next_check_at) WHERE state = 'active';
+CREATE INDEX runner_leases_by_run ON runner_leases (release_run_id);
+
+--! begin functions/settle_lease.sql
+-- Purpose: keeps the current attempt's active lease true after a change: closes it when run or attempt has ended, else
+--          advances the lifecycle snapshot it is bound to.
+-- Outcomes: at most one lease changed.
+-- Locks: the lease, after run and attempt. Writes: runner_leases.
+-- Internal: called only by guarded functions, which hold run and attempt.
+CREATE OR REPLACE FUNCTION boardreadyops_settle_lease(
+    p_run release_runs, p_attempt release_run_attempts, p_now timestamptz) RETURNS void
+LANGUAGE sql AS $$
+    UPDATE runner_leases SET
+        state = CASE
+            WHEN p_run.finished_at IS NOT NULL THEN p_run.status
+            WHEN p_attempt.status = 'stale' THEN 'expired'
+            WHEN p_attempt.finished_at IS NOT NULL THEN p_attempt.status
+            ELSE state END,
+        ended_at = CASE WHEN p_run.finished_at IS NOT NULL OR p_attempt.finished_at IS NOT NULL THEN p_now END,
+        expected_run_status = p_run.status,
+        expected_run_version = p_run.version,
+        expected_attempt_status = p_attempt.status,
+        expected_attempt_version = p_attempt.version
+    WHERE execution_attempt_id = p_attempt.id AND state = 'active'
+$$;
+--! end
+--! begin functions/issue_runner_enrollment.sql
+-- Purpose: lets one runner register: for one installation, optionally for listed repositories of it, or managed (no
+--          installation named), which serves all.
+-- Outcomes: issued, with the time it runs out; not_found (no such installation, or a repository is not its own);
+--   invalid (a life beyond one hour, or repositories without an installation).
+-- Locks: none. Writes: runner_enrollments.
+CREATE OR REPLACE FUNCTION boardreadyops_issue_runner_enrollment(
+    p_installation_id bigint, p_repository_ids bigint[], p_name text, p_token_digest bytea, p_ttl_seconds integer,
+    p_now timestamptz DEFAULT NULL)
+RETURNS TABLE (enrollment_outcome text, expires_at timestamptz)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+    v_now timestamptz := COALESCE(p_now, clock_timestamp());
+    v_expires_at timestamptz := v_now + make_interval(secs => p_ttl_seconds);
+BEGIN
+    IF p_ttl_seconds NOT BETWEEN 1 AND 3600 OR (p_installation_id IS NULL AND p_repository_ids IS NOT NULL) THEN
+        RETURN QUERY SELECT 'invalid'::text, NULL::timestamptz;
+        RETURN;
+    END IF;
+    IF (p_installation_id IS NOT NULL AND NOT EXISTS (SELECT FROM installations WHERE id = p_installation_id))
+        OR EXISTS (SELECT FROM unnest(p_repository_ids) AS wanted (id) WHERE NOT EXISTS (
+            SELECT FROM repositories WHERE repositories.id = wanted.id AND installation_id = p_installation_id)) THEN
+        RETURN QUERY SELECT 'not_found'::text, NULL::timestamptz;
+        RETURN;
+    END IF;
+
+    INSERT INTO runner_enrollments (installation_id, repository_ids, name, token_digest, created_at, expires_at)
+    VALUES (p_installation_id, p_repository_ids, p_name, p_token_digest, v_now, v_expires_at);
+    RETURN QUERY SELECT 'issued'::text, v_expires_at;
+END
+$$;
+--! end
+--! begin functions/register_runner.sql
+-- Purpose: turns an enrolment into a registration, once.
+-- Outcomes: registered; refused (unknown, expired or used enrolment: one answer for all three, so that nothing leaks).
+-- Locks: the enrolment. Writes: runner_registrations, runner_enrollments.
+CREATE OR REPLACE FUNCTION boardreadyops_register_runner(
+    p_enrollment_digest bytea, p_token_digest bytea, p_name text, p_runner_version text, p_now timestamptz DEFAULT NULL)
+RETURNS TABLE (registration_outcome text, registration_id uuid)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+    v_enrollment runner_enrollments;
+    v_registration_id uuid;
+    v_now timestamptz;
+BEGIN
+    SELECT * INTO v_enrollment FROM runner_enrollments WHERE token_digest = p_enrollment_digest FOR NO KEY UPDATE;
+    v_now := COALESCE(p_now, clock_timestamp());
+    IF NOT FOUND OR v_enrollment.registration_id IS NOT NULL OR v_enrollment.expires_at <= v_now THEN
+        RETURN QUERY SELECT 'refused'::text, NULL::uuid;
+        RETURN;
+    END IF;
+
+    INSERT INTO runner_registrations (installation_id, repository_ids, name, runner_version, token_digest, created_at)
+    VALUES (v_enrollment.installation_id, v_enrollment.repository_ids, p_name, p_runner_version, p_token_digest, v_now)
+    RETURNING id INTO v_registration_id;
+    UPDATE runner_enrollments SET registration_id = v_registration_id WHERE id = v_enrollment.id;
+    RETURN QUERY SELECT 'registered'::text, v_registration_id;
+END
+$$;
+--! end
+--! begin functions/next_claimable_run.sql
+-- Purpose: the oldest run that this runner may execute, locked; runs that another claim holds are skipped.
+-- Outcomes: a run, or null when there is none.
+-- Locks: the run. Writes: nothing.
+-- Internal: called only by claim_runner_lease.
+CREATE OR REPLACE FUNCTION boardreadyops_next_claimable_run(p_registration runner_registrations) RETURNS release_runs
+LANGUAGE sql AS $$
+    SELECT run.* FROM release_runs AS run
+    WHERE run.status = 'queued' AND run.execution_backend = 'runner' AND run.approval <> 'waiting'
+        AND run.superseded_by IS NULL
+        AND (p_registration.installation_id IS NULL OR run.installation_id = p_registration.installation_id)
+        AND (p_registration.repository_ids IS NULL OR run.repository_id = ANY (p_registration.repository_ids))
+    ORDER BY run.queued_at, run.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+$$;
+--! end
+--! begin functions/claim_runner_lease.sql
+-- Purpose: hands the oldest claimable run to a runner: a new attempt, the run's pointer to it, and a lease bound to the
+--          lifecycle snapshot it owns, in one transaction.
+-- Outcomes: revoked (unknown or revoked registration) | existing (the same request again, its lease still alive: the same
+--   lease) | ended (the same request again, its lease over) | none (nothing to do) | created.
+-- Locks: registration -> run -> attempt -> lease -> publication.
+-- Writes: run, attempt, event, lease, publication.
+CREATE OR REPLACE FUNCTION boardreadyops_claim_runner_lease(
+    p_registration_id uuid, p_request_id uuid, p_now timestamptz DEFAULT NULL)
+RETURNS TABLE (claim_outcome text, lease_id uuid)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+    v_registration runner_registrations;
+    v_lease runner_leases;
+    v_run release_runs;
+    v_attempt release_run_attempts;
+    v_now timestamptz;
+    v_lease_seconds integer;
+BEGIN
+    SELECT * INTO v_registration FROM runner_registrations WHERE id = p_registration_id FOR NO KEY UPDATE;
+    IF NOT FOUND OR v_registration.revoked_at IS NOT NULL THEN
+        RETURN QUERY SELECT 'revoked'::text, NULL::uuid;
+        RETURN;
+    END IF;
+    SELECT * INTO v_lease FROM runner_leases WHERE registration_id = p_registration_id AND request_id = p_request_id;
+    IF FOUND THEN
+        RETURN QUERY SELECT CASE v_lease.state WHEN 'active' THEN 'existing' ELSE 'ended' END, v_lease.id;
+        RETURN;
+    END IF;
+    v_run := boardreadyops_next_claimable_run(v_registration);
+    IF v_run.id IS NULL THEN
+        RETURN QUERY SELECT 'none'::text, NULL::uuid;
+        RETURN;
+    END IF;
+
+    v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at);
+    INSERT INTO release_run_attempts (installation_id, repository_id, release_run_id, number, retry_id, status,
+                                      created_at, updated_at)
+    SELECT v_run.installation_id, v_run.repository_id, v_run.id, COALESCE(max(number), 0) + 1, v_run.retry_id,
+           'in_progress', v_now, v_now
+    FROM release_run_attempts WHERE release_run_id = v_run.id
+    RETURNING * INTO STRICT v_attempt;
+    v_run.execution_attempt_id := v_attempt.id;
+    v_run := boardreadyops_move_release_run(v_run, 'running', 'runner_lease_claimed', v_now);
+    SELECT lease_seconds INTO STRICT v_lease_seconds FROM deployment_settings;
+    INSERT INTO runner_leases (installation_id, registration_id, request_id, release_run_id, execution_attempt_id, retry_id,
+        expected_run_status, expected_run_version, expected_attempt_status, expected_attempt_version, lease_seconds,
+        claimed_at, heartbeat_at, expires_at, maximum_expires_at, next_check_at)
+    SELECT v_run.installation_id, p_registration_id, p_request_id, v_run.id, v_attempt.id, v_run.retry_id,
+        v_run.status, v_run.version, v_attempt.status, v_attempt.version, v_lease_seconds,
+        v_now, v_now, ends.at, v_run.due_at, ends.at
+    FROM (SELECT LEAST(v_now + make_interval(secs => v_lease_seconds), v_run.due_at) AS at) AS ends
+    RETURNING * INTO STRICT v_lease;
+    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    RETURN QUERY SELECT 'created'::text, v_lease.id;
+END
+$$;
+--! end
+--! begin functions/advance_lease_stage.sql
+-- Purpose: a heartbeat told a later stage. uploading_artifacts and reporting move the attempt once (runner_lease_heartbeat);
+--          every later stage is something a person sees, so the publication is raised. Drift of run, attempt or pointer
+--          from the lease's snapshot fails closed: nothing is changed.
+-- Outcomes: true when the stage was advanced.
+-- Locks: run -> attempt -> lease -> publication. Writes: attempt, event, lease, publication.
+-- Internal: called only by heartbeat_runner_lease.
+CREATE OR REPLACE FUNCTION boardreadyops_advance_lease_stage(
+    p_lease runner_leases, p_stage text, p_now timestamptz) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_run release_runs;
+    v_attempt release_run_attempts;
+    v_lease runner_leases;
+    v_now timestamptz;
+BEGIN
+    SELECT * INTO STRICT v_run FROM release_runs WHERE id = p_lease.release_run_id FOR NO KEY UPDATE;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts WHERE id = p_lease.execution_attempt_id FOR NO KEY UPDATE;
+    SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease.id FOR NO KEY UPDATE;
+    v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
+    IF v_lease.state <> 'active' OR v_lease.expires_at <= v_now OR v_lease.stage IS DISTINCT FROM p_lease.stage
+        OR v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
+        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
+           (v_lease.expected_run_status, v_lease.expected_run_version,
+            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+        RETURN false;
+    END IF;
+
+    IF p_stage IN ('uploading_artifacts', 'reporting') AND v_attempt.status IS DISTINCT FROM p_stage THEN
+        v_attempt := boardreadyops_move_execution_attempt(v_attempt, p_stage, 'runner_lease_heartbeat', v_now);
+    END IF;
+    UPDATE runner_leases SET stage = p_stage WHERE id = v_lease.id;
+    PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
+    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    RETURN true;
+END
+$$;
+--! end
+--! begin functions/heartbeat_runner_lease.sql
+-- Purpose: a runner says that it is alive and how far it is; the lease is extended, never beyond its maximum. Only a later
+--          stage touches run and attempt: see advance_lease_stage.
+-- Outcomes: no row for an unknown lease; else the lease's state, `continue` or `stop`, for an ended lease the reason, and
+--   the seconds left, counted at the database's clock. An earlier stage is ignored. Idempotent.
+-- Locks: an unchanged stage: the lease alone. A later one: run -> attempt -> lease -> publication.
+-- Writes: the lease; for a later stage also attempt, event, publication.
+CREATE OR REPLACE FUNCTION boardreadyops_heartbeat_runner_lease(
+    p_lease_id uuid, p_stage text, p_progress integer, p_message text, p_now timestamptz DEFAULT NULL)
+RETURNS TABLE (lease_state text, directive text, reason text, expires_in_seconds integer,
+               maximum_expires_in_seconds integer)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+    v_stages CONSTANT text[] := ARRAY['claimed', 'preparing_source', 'running', 'uploading_artifacts', 'reporting'];
+    v_lease runner_leases;
+    v_now timestamptz;
+    v_alive boolean;
+BEGIN
+    SELECT * INTO v_lease FROM runner_leases WHERE id = p_lease_id;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    IF v_lease.state = 'active'
+        AND array_position(v_stages, p_stage) > array_position(v_stages, v_lease.stage) THEN
+        PERFORM boardreadyops_advance_lease_stage(v_lease, p_stage, p_now);
+    END IF;
+    SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
+    v_now := COALESCE(p_now, clock_timestamp());
+    v_alive := v_lease.state = 'active' AND v_lease.expires_at > v_now;
+    IF v_alive THEN
+        UPDATE runner_leases SET
+            heartbeat_at = v_now, progress = p_progress, message = left(p_message, 500),
+            expires_at = LEAST(v_now + make_interval(secs => v_lease.lease_seconds), v_lease.maximum_expires_at)
+        WHERE id = p_lease_id RETURNING * INTO STRICT v_lease;
+    END IF;
+    RETURN QUERY SELECT
+        CASE WHEN v_lease.state = 'active' AND NOT v_alive THEN 'expired' ELSE v_lease.state END,
+        CASE WHEN v_alive THEN 'continue' ELSE 'stop' END,
+        CASE WHEN NOT v_alive THEN (SELECT run.reason_code FROM release_runs AS run WHERE run.id = v_lease.release_run_id)
+            END,
+        GREATEST(0, floor(extract(epoch FROM v_lease.expires_at - v_now)))::integer,
+        GREATEST(0, floor(extract(epoch FROM v_lease.maximum_expires_at - v_now)))::integer;
+END
+$$;
+--! end
+
+ALTER TABLE runner_registrations ENABLE ROW LEVEL SECURITY;
+ALTER TABLE runner_enrollments ENABLE ROW LEVEL SECURITY;
+ALTER TABLE runner_leases ENABLE ROW LEVEL SECURITY;
+CREATE POLICY app_all ON runner_registrations FOR SELECT TO boardreadyops_app USING (true);
+CREATE POLICY app_all ON runner_enrollments FOR SELECT TO boardreadyops_app USING (true);
+CREATE POLICY app_all ON runner_leases FOR SELECT TO boardreadyops_app USING (true);
+CREATE POLICY reader_tenant ON runner_leases FOR SELECT TO boardreadyops_reader
+    USING (boardreadyops_tenant_visible(installation_id));
+-- A managed runner belongs to no tenant; its name is shown where it worked.
+CREATE POLICY reader_tenant ON runner_registrations FOR SELECT TO boardreadyops_reader
+    USING (installation_id IS NULL OR boardreadyops_tenant_visible(installation_id));
+
+CREATE VIEW page_runs WITH (security_invoker = true) AS
+    SELECT run.id, run.installation_id, run.repository_id, repository.owner AS repository_owner,
+           repository.name AS repository_name, run.ref, run.pull_request_number, run.commit_sha, run.base_sha,
+           run.status, run.version, run.decision, run.reason_code, run.execution_attempt_id, run.execution_backend,
+           run.trust_mode, run.approval, run.retry_id, run.retry_number, run.superseded_by, run.cancelled_by,
+           run.due_at, run.created_at, run.queued_at, run.updated_at, run.finished_at
+    FROM release_runs AS run JOIN repositories AS repository ON repository.id = run.repository_id;
+CREATE VIEW page_attempts WITH (security_invoker = true) AS
+    SELECT attempt.id, attempt.release_run_id, attempt.number, attempt.retry_id, attempt.status, attempt.version,
+           attempt.inferred, attempt.created_at, attempt.updated_at, attempt.finished_at,
+           lease.id AS lease_id, lease.state AS lease_state, lease.stage, lease.progress, lease.message,
+           lease.heartbeat_at, lease.expires_at, registration.name AS runner_name
+    FROM release_run_attempts AS attempt
+    LEFT JOIN runner_leases AS lease ON lease.execution_attempt_id = attempt.id
+    LEFT JOIN runner_registrations AS registration ON registration.id = lease.registration_id;
+
+GRANT SELECT ON runner_registrations, runner_enrollments, runner_leases, page_runs, page_attempts TO boardreadyops_app;
+GRANT SELECT (id, owner, name, installation_id, private) ON repositories TO boardreadyops_reader;
+GRANT SELECT (id, account_login, suspended, removed) ON installations TO boardreadyops_reader;
+GRANT SELECT (id, installation_id, repository_id, ref, pull_request_number, commit_sha, base_sha, status, version,
+              decision, reason_code, execution_attempt_id, execution_backend, trust_mode, approval, retry_id,
+              retry_number, superseded_by, cancelled_by, due_at, created_at, queued_at, updated_at, finished_at)
+    ON release_runs TO boardreadyops_reader;
+GRANT SELECT (id, installation_id, release_run_id, number, retry_id, status, version, inferred, created_at, updated_at,
+              finished_at)
+    ON release_run_attempts TO boardreadyops_reader;
+GRANT SELECT (id, installation_id, registration_id, execution_attempt_id, state, stage, progress, message, heartbeat_at,
+              expires_at)
+    ON runner_leases TO boardreadyops_reader;
+GRANT SELECT (id, installation_id, name) ON runner_registrations TO boardreadyops_reader;
+GRANT SELECT ON page_runs, page_attempts TO boardreadyops_reader;
+GRANT EXECUTE ON FUNCTION boardreadyops_issue_runner_enrollment, boardreadyops_register_runner,
+    boardreadyops_claim_runner_lease, boardreadyops_heartbeat_runner_lease TO boardreadyops_app;

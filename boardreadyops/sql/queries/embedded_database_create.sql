@@ -1,0 +1,2 @@
+-- Our database in the embedded server.
+CREATE DATABASE boardreadyops

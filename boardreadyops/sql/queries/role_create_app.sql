@@ -1,0 +1,2 @@
+-- The working login of `serve` and `worker`.
+CREATE ROLE boardreadyops_app LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS

@@ -1,0 +1,154 @@
+"""The publication protocol in the database: fences, doubt, order."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from boardreadyops.db.publications import (
+    ClaimedPublication,
+    FencedOutcome,
+    acknowledge_publication,
+    claim_publications,
+    defer_publication,
+    record_check_run,
+)
+from tests.sql.conftest import SHA_A, SHA_B, World
+
+
+async def claim(world: World) -> tuple[ClaimedPublication, ...]:
+    async with world.app.transaction() as connection:
+        return await claim_publications(connection, limit=10, lease_seconds=30, doubt_seconds=60)
+
+
+async def acknowledge(world: World, claimed: ClaimedPublication) -> FencedOutcome:
+    async with world.app.transaction() as connection:
+        return await acknowledge_publication(
+            connection, publication_id=claimed.publication_id, generation=claimed.generation, seq=claimed.seq
+        )
+
+
+async def let_time_pass(world: World, seconds: int) -> None:
+    await world.owner.execute(
+        "UPDATE publications SET claimed_until = claimed_until - $1::interval, available_at = available_at - $1::interval",
+        timedelta(seconds=seconds),
+    )
+
+
+async def test_an_acknowledged_publication_is_not_due_until_there_is_more_to_tell(world: World) -> None:
+    await world.opened()
+    (first,) = await claim(world)
+    assert (first.seq, first.doubtful, first.payload["status"]) == (1, False, "queued")
+    assert await acknowledge(world, first) == "applied"
+    assert await claim(world) == ()
+    await world.claimed()
+    (second,) = await claim(world)
+    assert (second.seq, second.payload["status"]) == (2, "running")
+
+
+async def test_scenario_47_what_changed_in_flight_is_sent_next_and_nothing_is_skipped(world: World) -> None:
+    await world.opened()
+    (flying,) = await claim(world)
+    await world.report(await world.claimed())
+    assert await claim(world) == ()
+    assert await acknowledge(world, flying) == "applied"
+    (newest,) = await claim(world)
+    assert (newest.seq, newest.payload["status"]) == (3, "completed")
+
+
+async def test_a_claim_that_was_never_acknowledged_comes_back_doubtful_after_the_doubt(world: World) -> None:
+    await world.opened()
+    (lost,) = await claim(world)
+    await let_time_pass(world, 89)
+    assert await claim(world) == ()
+    await let_time_pass(world, 2)
+    (taken_over,) = await claim(world)
+    assert (taken_over.doubtful, taken_over.generation) == (True, lost.generation + 1)
+
+
+async def test_scenario_20_a_fenced_off_relay_settles_nothing(world: World) -> None:
+    run_id = await world.opened()
+    (lost,) = await claim(world)
+    await let_time_pass(world, 91)
+    (current,) = await claim(world)
+    assert await acknowledge(world, lost) == "stale"
+    row = await world.publication(run_id)
+    assert (row["acked_seq"], row["leased"], row["verify_at"] is not None) == (0, True, True)
+    async with world.app.transaction() as connection:
+        assert (
+            await record_check_run(
+                connection, publication_id=lost.publication_id, generation=lost.generation, check_run_id=5
+            )
+            == "stale"
+        )
+    assert await acknowledge(world, current) == "applied"
+
+
+async def test_a_check_run_id_is_stored_once(world: World) -> None:
+    run_id = await world.opened()
+    (claimed,) = await claim(world)
+    outcomes = []
+    for check_run_id in (5, 5, 6):
+        async with world.app.transaction() as connection:
+            outcomes.append(
+                await record_check_run(
+                    connection,
+                    publication_id=claimed.publication_id,
+                    generation=claimed.generation,
+                    check_run_id=check_run_id,
+                )
+            )
+    assert outcomes == ["applied", "applied", "stale"]
+    assert (await world.publication(run_id))["check_run_id"] == 5
+
+
+async def test_of_one_commit_one_row_is_leased_and_the_lower_retry_goes_first(world: World) -> None:
+    await world.opened(SHA_A)
+    await world.opened(SHA_B, minute=1)
+    run_id = await world.opened(SHA_A, minute=2)
+    claimed = {row.external_id: row for row in await claim(world)}
+    assert f"{run_id}:0:0" in claimed
+    assert f"{run_id}:1:0" not in claimed
+    await acknowledge(world, claimed[f"{run_id}:0:0"])
+    (following,) = await claim(world)
+    assert following.external_id == f"{run_id}:1:0"
+
+
+@pytest.mark.parametrize(
+    ("error_class", "doubtful", "closed_code", "due_again"),
+    [("transient", False, None, True), ("denied", False, None, True), ("rate_limited", False, None, True),
+     ("gone", False, "gone", False), ("uncertain", True, None, True)],
+)  # fmt: skip
+async def test_a_failed_send_is_tried_again_as_its_class_says(
+    world: World, error_class: str, doubtful: bool, closed_code: str | None, due_again: bool
+) -> None:
+    run_id = await world.opened()
+    (claimed,) = await claim(world)
+    async with world.app.transaction() as connection:
+        outcome = await defer_publication(
+            connection,
+            publication_id=claimed.publication_id,
+            generation=claimed.generation,
+            error_class=error_class,  # type: ignore[arg-type]
+            error="HTTP 502",
+            delay_seconds=20,
+        )
+    assert outcome == "applied"
+    row = await world.publication(run_id)
+    assert (row["doubtful"], row["closed_code"], row["last_error"]) == (doubtful, closed_code, "HTTP 502")
+    assert await claim(world) == ()
+    await let_time_pass(world, 61)
+    assert [again.doubtful for again in await claim(world)] == ([doubtful] if due_again else [])
+
+
+async def test_an_unknown_error_class_or_row_is_refused(world: World) -> None:
+    await world.opened()
+    (claimed,) = await claim(world)
+    outcomes = [
+        await world.owner.fetchval(
+            "SELECT boardreadyops_defer_publication($1, 1, $2, '', 1)", publication_id, error_class
+        )
+        for publication_id, error_class in ((claimed.publication_id, "odd"), (999, "gone"))
+    ]
+    assert outcomes == ["invalid", "not_found"]
