@@ -4,7 +4,7 @@
 #   WORKERS=… how many processes run the tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format freeze snapshot requirements clean venv venv-dev
+.PHONY: help demo test check mutate format freeze snapshot requirements clean venv venv-dev
 
 ARGS ?=
 WORKERS ?= logical
@@ -24,8 +24,14 @@ demo: venv ## watch a board get its answer in the browser (ARGS=--exit: run the 
 
 test: venv-dev ## run all tests, on a real PostgreSQL (ARGS="-k lease" for some)
 	@$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 8 $(ARGS)
+ifeq ($(ARGS),)
+	@test ! -x /usr/lib/postgresql/15/bin/postgres || \
+		{ echo "the guarded functions on PostgreSQL 15, the oldest we support"; \
+		BOARDREADYOPS_TEST_POSTGRES=15 $(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 tests/sql \
+		--ignore=tests/sql/test_model.py --ignore=tests/sql/test_plans.py; } # these two take minutes: newest version only
+endif
 
-check: venv-dev ## style, types, import floors, house rules, frozen SQL
+check: venv-dev ## style, types, import floors, house rules, frozen SQL, writers of the lifecycle
 	@echo "ruff"         && $(BIN)/ruff check --quiet .
 	@echo "ruff format"  && $(BIN)/ruff format --quiet --check .
 	@echo "mypy"         && $(BIN)/mypy --no-error-summary
@@ -33,7 +39,11 @@ check: venv-dev ## style, types, import floors, house rules, frozen SQL
 	@echo "house rules"  && $(BIN)/python -m gates
 	@echo "freeze"       && $(BIN)/python -m boardreadyops.db.freeze --check
 	@echo "snapshot"     && $(BIN)/python -m boardreadyops.db.snapshot --check
+	@echo "lifecycle writers" && report=$$($(BIN)/boardreadyops verify transition-writers --fresh) || { echo "$$report"; exit 1; }
 	@echo "all good"
+
+mutate: venv-dev ## take one guard at a time out of the SQL functions: tests must fail (ARGS="--only close_ref")
+	@$(BIN)/python -m tools.mutate $(ARGS)
 
 format: venv-dev ## let ruff format and fix what it can
 	@$(BIN)/ruff check --quiet --fix .
@@ -52,7 +62,7 @@ requirements: ## resolve pyproject.toml anew into requirements*.txt (needs uv)
 	@$(UV_COMPILE) --group dev --constraint requirements.txt --output-file requirements-dev.txt
 
 clean: ## remove .venv and caches
-	@rm -rf .venv .venv.lock .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv.lock .mutation .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 venv:
 	@"$(PYTHON)" .ci/venv.py requirements.txt

@@ -27,6 +27,7 @@ MAX_DOUBT_SECONDS = 3_600
 MIN_SECRET_KEY_CHARACTERS = 32
 MIN_OPERATOR_TOKEN_CHARACTERS = 16
 SECRET_KEY_BYTES = 32
+_DATABASE_URL = r"postgres(ql)?://([^/@#?]*@)?[^/@#?]*([/?][^@#]*)?"  # no @ or # that shifts its parts
 
 
 class SettingsError(ValueError):
@@ -114,9 +115,9 @@ class Settings:
         port = values.integer("PORT", 8000, 0, 65_535)
         settings = cls(
             data_dir=data_dir,
-            database_url=values.url("DATABASE_URL", ("postgresql", "postgres")),
-            migration_database_url=values.url("MIGRATION_DATABASE_URL", ("postgresql", "postgres")),
-            reader_database_url=values.url("READER_DATABASE_URL", ("postgresql", "postgres")),
+            database_url=values.database_url("DATABASE_URL"),
+            migration_database_url=values.database_url("MIGRATION_DATABASE_URL"),
+            reader_database_url=values.database_url("READER_DATABASE_URL"),
             host=host,
             port=port,
             public_url=values.address("PUBLIC_URL", _local_url(host, port)),
@@ -282,12 +283,11 @@ class _Values:
             _refuse(name, "is too short", f"give at least {min_characters} characters")
         return None if value is None else Secret(value)
 
-    def url(self, name: str, schemes: tuple[str, ...]) -> Secret | None:
+    def database_url(self, name: str) -> Secret | None:
         value = self.text(name)
-        if value is not None and value.partition("://")[0] not in schemes:
-            _refuse(
-                name, f"is not a {schemes[0]}:// URL", f"write {schemes[0]}://user:password@host:port/name"
-            )
+        if value is not None and not re.fullmatch(_DATABASE_URL, value):
+            form = "postgresql://user:password@host:port/name, / @ # ? of a password as %2F %40 %23 %3F"
+            _refuse(name, "is not a postgresql:// URL", f"write {form}")
         return None if value is None else Secret(value)
 
     def address(self, name: str, default: str) -> str:

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
+from typing import Protocol
 
 import uvloop
 
@@ -18,19 +19,20 @@ from boardreadyops.db.cluster import Logins, logins
 from boardreadyops.db.folder_lock import FolderInUse, folder_lock
 from boardreadyops.db.metadata import configure_deployment
 from boardreadyops.db.migrate import Fit, migrate, schema_fits
-from boardreadyops.db.pool import Database
+from boardreadyops.db.pool import Database, connect
 from boardreadyops.db.roles import LoginRefused, assert_login_cannot_write
 from boardreadyops.github.auth import PrivateKeyRefused
 from boardreadyops.github.client import GitHubClient
 from boardreadyops.web.app import WebServices, WorkSignal, create_app
 from boardreadyops.web.server import ListenRefused, listening_socket, serving
 from boardreadyops.worker.relay import Relay
+from boardreadyops.worker.sweeper import Sweeper
 
 APP_CONNECTIONS = 8
 READER_CONNECTIONS = 4  # pages can use up these, and heartbeats and results do not notice
 WORKER_CONNECTIONS = 4
-RELAY_RESTART_SECONDS = 5.0
-RELAY_DRAIN_SECONDS = 10.0
+WORKER_RESTART_SECONDS = 5.0
+WORKER_DRAIN_SECONDS = 10.0
 MAX_LOG_LINE_CHARACTERS = 2_000
 
 log = logging.getLogger(__name__)
@@ -93,7 +95,7 @@ async def served(
         reader = await _open(stack, found.reader, READER_CONNECTIONS, "boardreadyops pages")
         if with_worker:
             worker = await _open(stack, found.app, WORKER_CONNECTIONS, "boardreadyops worker")
-            await stack.enter_async_context(_relaying(worker, github, settings))
+            await stack.enter_async_context(_working(worker, github, settings))
         services = WebServices(
             app_database=app,
             reader_database=reader,
@@ -111,6 +113,8 @@ async def _ready_database(stack: AsyncExitStack, settings: Settings, found: Logi
     """The working pool, once the schema fits, the login is weak enough and the clocks are stored."""
     if found.embedded and found.owner is not None:
         await migrate(found.owner, secret_key=found.password_key)
+    elif found.owner is not None:
+        await _refuse_before_the_logins_exist(found.owner)
     app = await _open(stack, found.app, APP_CONNECTIONS, "boardreadyops web")
     async with app.connection() as connection:
         fit = await schema_fits(connection)
@@ -122,6 +126,17 @@ async def _ready_database(stack: AsyncExitStack, settings: Settings, found: Logi
             raise ServeRefused(str(error)) from None
         await configure_deployment(connection, settings)
     return app
+
+
+async def _refuse_before_the_logins_exist(owner: Secret) -> None:
+    """A database that was never migrated has no working login: say that, not that a password is wrong."""
+    connection = await connect(owner, application_name="boardreadyops serve")
+    try:
+        fit = await schema_fits(connection)
+    finally:
+        await connection.close()
+    if fit is not Fit.FITS:
+        raise ServeRefused(fit.advice)
 
 
 async def _open(stack: AsyncExitStack, dsn: Secret, connections: int, name: str) -> Database:
@@ -146,11 +161,21 @@ def _github(settings: Settings) -> GitHubClient | None:
         raise SettingsError(f"{PREFIX}GITHUB_PRIVATE_KEY: {error}") from None
 
 
+class WorkerLoop(Protocol):
+    """Something that works beside the web until it is stopped."""
+
+    async def run(self) -> None:
+        """Work until `stop`."""
+
+    def stop(self) -> None:
+        """Begin nothing more; `run` returns when what is under way has ended."""
+
+
 @asynccontextmanager
-async def _relaying(
+async def _working(
     database: Database, github: GitHubClient | None, settings: Settings
 ) -> AsyncIterator[None]:
-    """The relay beside the web; when it breaks it is started again, and the log says why."""
+    """Relay and sweeper beside the web; what breaks is started again, and the log says why."""
     relay = Relay(
         database,
         github,
@@ -158,23 +183,25 @@ async def _relaying(
         doubt_seconds=settings.doubt_seconds,
         clock=_utc_now,
     )
-    running = asyncio.create_task(_keep_relaying(relay))
+    loops: dict[str, WorkerLoop] = {"relay": relay, "sweeper": Sweeper(database)}
+    running = asyncio.gather(*(_keep_running(name, loop) for name, loop in loops.items()))
     try:
         yield
     finally:
-        relay.stop()
+        for loop in loops.values():
+            loop.stop()
         try:
-            async with asyncio.timeout(RELAY_DRAIN_SECONDS):
+            async with asyncio.timeout(WORKER_DRAIN_SECONDS):
                 await running
         except TimeoutError:
             log.warning(
-                "the relay was cut after %g s; what it was sending is looked up later", RELAY_DRAIN_SECONDS
+                "the worker was cut after %g s; what it was sending is looked up later", WORKER_DRAIN_SECONDS
             )
 
 
-async def _keep_relaying(relay: Relay) -> None:
+async def _keep_running(name: str, loop: WorkerLoop) -> None:
     while True:
-        running = asyncio.create_task(relay.run())
+        running = asyncio.create_task(loop.run())
         try:
             await asyncio.wait((running,))
         finally:
@@ -185,8 +212,8 @@ async def _keep_relaying(relay: Relay) -> None:
         error = running.exception()
         if error is None:
             return
-        log.error("the relay broke and starts again in %g s", RELAY_RESTART_SECONDS, exc_info=error)
-        await asyncio.sleep(RELAY_RESTART_SECONDS)
+        log.error("the %s broke and starts again in %g s", name, WORKER_RESTART_SECONDS, exc_info=error)
+        await asyncio.sleep(WORKER_RESTART_SECONDS)
 
 
 def _folder_refused(settings: Settings, error: OSError) -> SettingsError:

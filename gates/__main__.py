@@ -16,7 +16,6 @@ from gates import (
     sizes,
     sleeps,
     sql_functions,
-    statements,
 )
 from gates.tree import Finding, Tree, tracked
 
@@ -31,7 +30,6 @@ GATES: Final[tuple[Callable[[Tree], Iterator[Finding]], ...]] = (
     sizes.check,
     sleeps.check,
     sql_functions.check,
-    statements.check,
 )
 
 

@@ -1,6 +1,7 @@
 """One PostgreSQL for the whole test run, one database per test.
 
-Set BOARDREADYOPS_TEST_DATABASE_URL to a superuser's URL to run the same tests against another server (15 to 18).
+BOARDREADYOPS_TEST_POSTGRES=15 takes the installed PostgreSQL of that version; BOARDREADYOPS_TEST_DATABASE_URL, a
+superuser's URL, runs the same tests against a server that is there already (15 to 18).
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from pathlib import Path
 import pytest
 
 from boardreadyops.config import Secret
-from boardreadyops.db.binaries import server_user
+from boardreadyops.db import binaries
+from boardreadyops.db.binaries import find_binaries, server_user
 from boardreadyops.db.cluster import derived_logins, with_database
 from boardreadyops.db.embedded import EmbeddedPostgres
 from boardreadyops.db.migrate import migrate
@@ -29,8 +31,11 @@ from boardreadyops.db.roles import ensure_roles
 
 TEST_SECRET_KEY = Secret("test-secret-key-0123456789abcdef-test-secret-key")
 FAST_BUT_UNSAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+MEMORY_FOLDER_BYTES = 12 * 1024**3  # the plan tests hold two million runs
 _FOLDER_VARIABLE = "BOARDREADYOPS_TEST_FOLDER"  # made by the first process, inherited by the xdist workers
 _SERVER_VARIABLE = "BOARDREADYOPS_TEST_DATABASE_URL"
+_MAJOR_VARIABLE = "BOARDREADYOPS_TEST_POSTGRES"
+_MUTANT_VARIABLE = "BOARDREADYOPS_TEST_MUTANT"  # SQL that tools/mutate runs behind the migrations
 _database_numbers = itertools.count(1)
 
 
@@ -46,7 +51,15 @@ class DatabaseUrls:
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
-        os.environ[_FOLDER_VARIABLE] = tempfile.mkdtemp(prefix="boardreadyops-tests-", dir="/tmp")
+        os.environ[_FOLDER_VARIABLE] = tempfile.mkdtemp(prefix="boardreadyops-tests-", dir=_roomy_folder())
+
+
+def _roomy_folder() -> str:
+    """Memory where there is plenty of it: a database per test is mostly files written and removed."""
+    memory = Path("/dev/shm")
+    if memory.is_dir() and shutil.disk_usage(memory).free >= MEMORY_FOLDER_BYTES:
+        return str(memory)
+    return "/tmp"
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -61,7 +74,10 @@ def test_server() -> Iterator[Secret]:
     if given is not None:
         yield Secret(given)
         return
-    server = EmbeddedPostgres.attach_or_start(Path(os.environ[_FOLDER_VARIABLE]), FAST_BUT_UNSAFE)
+    with pytest.MonkeyPatch.context() as patch:
+        if (wanted := os.environ.get(_MAJOR_VARIABLE)) is not None:
+            patch.setattr(binaries, "find_binaries", lambda _: find_binaries(int(wanted)))
+        server = EmbeddedPostgres.attach_or_start(Path(os.environ[_FOLDER_VARIABLE]), FAST_BUT_UNSAFE)
     yield server.owner_dsn
     server.release()
 
@@ -74,6 +90,8 @@ def template_database(test_server: Secret) -> Iterator[str]:
     async def make() -> None:
         await _on_server(test_server, f"CREATE DATABASE {name}")
         await migrate(with_database(test_server, name), secret_key=TEST_SECRET_KEY)
+        if (mutant := os.environ.get(_MUTANT_VARIABLE)) is not None:
+            await _on_server(with_database(test_server, name), Path(mutant).read_text(encoding="utf-8"))
 
     asyncio.run(make())
     yield name
@@ -93,7 +111,7 @@ async def empty_database(test_server: Secret) -> AsyncIterator[Secret]:
 async def database_urls(test_server: Secret, template_database: str) -> AsyncIterator[DatabaseUrls]:
     """A new copy of the migrated database."""
     name = _next_name()
-    await _on_server(test_server, f"CREATE DATABASE {name} TEMPLATE {template_database}")
+    await _on_server(test_server, f"CREATE DATABASE {name} TEMPLATE {template_database} STRATEGY file_copy")
     owner = with_database(test_server, name)
     connection = await connect(owner, application_name="tests")
     try:

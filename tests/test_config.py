@@ -72,6 +72,9 @@ def test_the_process_environment_is_read_when_none_is_given(monkeypatch: pytest.
         ("EXECUTION", "actions", "this version cannot do that yet"),
         ("EXECUTION", "docker", "use 'runner'"),
         ("DATABASE_URL", "mysql://u:hunter2@h/d", "is not a postgresql:// URL"),
+        ("DATABASE_URL", "postgresql://u:hunter2/@h/d", "of a password as %2F"),
+        ("DATABASE_URL", "postgresql://u:hunter2@x@h/d", "of a password as %2F"),
+        ("DATABASE_URL", "postgresql://u:hunter2#@h/d", "of a password as %2F"),
         ("DATA_DIR", "relative/path", "give an absolute path"),
         ("PUBLIC_URL", "boardreadyops.example", "is not a plain web address"),
         ("PUBLIC_URL", "ftp://boardreadyops.example", "is not a plain web address"),
@@ -110,6 +113,21 @@ def test_a_bad_setting_is_one_line_that_names_it(name: str, value: str, problem:
 def test_settings_that_need_each_other_are_checked_together(values: dict[str, str], missing: str) -> None:
     with pytest.raises(SettingsError, match=missing):
         read(**values)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://u:p%2Fw@h:5432/d",
+        "postgres://u@[::1]:5432/d",
+        "postgresql://u:p@one:5432,two:5433/d?target_session_attrs=primary",
+        "postgresql:///d?host=/run/postgresql&user=u",
+    ],
+)
+def test_every_form_of_a_database_url_is_taken(url: str) -> None:
+    taken = read(DATABASE_URL=url).database_url
+    assert taken is not None
+    assert taken.reveal() == url
 
 
 def test_an_unknown_setting_names_the_closest_known_one() -> None:

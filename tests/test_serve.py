@@ -190,6 +190,15 @@ async def test_a_schema_that_does_not_fit_is_refused_with_what_to_do(
             pass
 
 
+async def test_a_database_that_was_never_migrated_is_refused_with_what_to_do(
+    empty_database: Secret, data_dir: Path
+) -> None:
+    code, line = await refused(
+        DATABASE_URL=empty_database.reveal(), SECRET_KEY="k" * 40, DATA_DIR=str(data_dir)
+    )
+    assert (code, "run `boardreadyops migrate`" in line) == (3, True)
+
+
 async def test_a_login_that_could_write_lifecycle_rows_is_refused(
     database_urls: DatabaseUrls, data_dir: Path
 ) -> None:

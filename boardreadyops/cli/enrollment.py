@@ -9,11 +9,11 @@ import sys
 from typing import assert_never
 
 from boardreadyops.cli.exits import GOOD, NOT_AVAILABLE, USAGE
-from boardreadyops.config import Settings
+from boardreadyops.config import Secret, Settings
 from boardreadyops.db.cluster import Logins, logins
 from boardreadyops.db.metadata import find_repositories
 from boardreadyops.db.migrate import Fit, migrate, schema_fits
-from boardreadyops.db.pool import Connection, Database
+from boardreadyops.db.pool import Connection, Database, connect
 from boardreadyops.db.runners import Enrollment, issue_runner_enrollment
 from boardreadyops.runner.credentials import new_token, token_digest
 
@@ -60,6 +60,11 @@ async def _issue(settings: Settings, arguments: argparse.Namespace) -> int:
 
 async def _ask(found: Logins, arguments: argparse.Namespace, digest: bytes) -> Enrollment | str:
     """The enrolment, or in one line why this database cannot give one."""
+    if found.owner is not None:
+        # A database that was never migrated has no working login yet: say that, not that its password is wrong.
+        unfit = await _misfit(found.owner)
+        if unfit is not None:
+            return unfit
     database = await Database.open(found.app, max_connections=1, application_name="boardreadyops runner")
     try:
         async with database.transaction() as connection:
@@ -81,6 +86,15 @@ async def _ask(found: Logins, arguments: argparse.Namespace, digest: bytes) -> E
             )
     finally:
         await database.close()
+
+
+async def _misfit(owner: Secret) -> str | None:
+    connection = await connect(owner, application_name="boardreadyops runner")
+    try:
+        fit = await schema_fits(connection)
+    finally:
+        await connection.close()
+    return None if fit is Fit.FITS else fit.advice
 
 
 async def _repository_ids(connection: Connection, arguments: argparse.Namespace) -> list[int] | None:

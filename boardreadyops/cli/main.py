@@ -36,6 +36,15 @@ KNOWN_ERRORS = {
 }
 
 
+# What to look at, where the error itself cannot know it.
+ADVICE = {
+    "boardreadyops.db.pool.DatabaseUnavailable": (
+        ": does it run, and are BOARDREADYOPS_DATABASE_URL and BOARDREADYOPS_SECRET_KEY"
+        " those it was migrated with?"
+    ),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """A command's name, the module that adds it to a parser, and its line in the help."""
@@ -53,6 +62,8 @@ GROUPS: dict[str, tuple[Command, ...]] = {
     "Run the control plane": (
         Command("serve", "serve", "webhooks, runner API, pages and GitHub updates"),
         Command("migrate", "database", "bring the database to this program's schema"),
+        Command("verify", "verify", "verify that only the guarded functions change the lifecycle"),
+        Command("bench", "bench", "measure the guarded functions on this machine"),
     ),
     "Run the checks": (Command("runner", "runner", "enrol, register and run the runner that checks boards"),),
 }
@@ -83,8 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         known = _known(error)
         if known is not None:
-            _complain(str(error))
-            return known
+            _complain(f"{error}{ADVICE.get(known, '')}")
+            return KNOWN_ERRORS[known]
         raise
     return exit_code
 
@@ -108,14 +119,16 @@ def _run(given: list[str]) -> int:
     parser = OneLineParser(prog="boardreadyops", allow_abbrev=False)
     subparsers = parser.add_subparsers(parser_class=OneLineParser, required=True)
     import_module(f"boardreadyops.cli.{command.module}").add_commands(subparsers)
-    parsed = parser.parse_args(given)
+    parsed, unknown = parser.parse_known_args(given)
+    if unknown:
+        subparsers.choices[command.name].error(f"unrecognized arguments: {' '.join(unknown)}")
     exit_code: int = parsed.handler(parsed)
     return exit_code
 
 
-def _known(error: Exception) -> int | None:
+def _known(error: Exception) -> str | None:
     names = (f"{kind.__module__}.{kind.__qualname__}" for kind in type(error).__mro__)
-    return next((KNOWN_ERRORS[name] for name in names if name in KNOWN_ERRORS), None)
+    return next((name for name in names if name in KNOWN_ERRORS), None)
 
 
 def _complain(line: str) -> None:

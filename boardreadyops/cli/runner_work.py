@@ -8,6 +8,7 @@ import logging
 import platform
 import signal
 import sys
+import time
 from collections.abc import Awaitable
 from pathlib import Path
 from typing import assert_never
@@ -151,6 +152,10 @@ def _failed(line: str, exit_code: int) -> int:
 
 
 def _log_to_stderr() -> None:
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
+    formatter = logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%SZ")
+    formatter.converter = time.gmtime  # as the server's log does
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter)
+    logging.basicConfig(handlers=[handler], level=logging.INFO)
     for chatty in ("httpx", "httpcore"):
         logging.getLogger(chatty).setLevel(logging.WARNING)

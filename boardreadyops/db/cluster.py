@@ -15,12 +15,14 @@ import asyncpg
 from boardreadyops.config import Secret, Settings, secret_key
 from boardreadyops.db.binaries import EmbeddedPostgresError
 from boardreadyops.db.embedded import EmbeddedPostgres
-from boardreadyops.db.pool import connect
+from boardreadyops.db.pool import Connection, DatabaseStarting, connect
 from boardreadyops.db.roles import APP, READER, login_password
 from boardreadyops.db.statements import statement
 
 EMBEDDED_DATABASE = "boardreadyops"
 WATCH_SECONDS = 1.0
+RECOVERY_SECONDS = 60.0  # how long a server that others use may recover from a crash before we give up
+RECOVERY_LOOK_SECONDS = 0.1
 
 _log = logging.getLogger(__name__)
 
@@ -63,13 +65,25 @@ async def logins(settings: Settings) -> AsyncIterator[Logins]:
 
 async def make_embedded_database(owner_dsn: Secret) -> None:
     """Make the database `boardreadyops` in the embedded server; nothing when it is there."""
-    connection = await connect(owner_dsn, application_name="boardreadyops")
+    connection = await _connect_patiently(owner_dsn)
     try:
         if not await connection.fetchval(statement("embedded_database_exists")):
             with suppress(asyncpg.DuplicateDatabaseError, asyncpg.UniqueViolationError):
                 await connection.execute(statement("embedded_database_create"))
     finally:
         await connection.close()
+
+
+async def _connect_patiently(owner_dsn: Secret) -> Connection:
+    """A connection as soon as a server that is live takes one: after a crash of one of its processes it recovers first."""
+    give_up_at = asyncio.get_running_loop().time() + RECOVERY_SECONDS
+    while True:
+        try:
+            return await connect(owner_dsn, application_name="boardreadyops")
+        except DatabaseStarting:
+            if asyncio.get_running_loop().time() > give_up_at:
+                raise
+        await asyncio.sleep(RECOVERY_LOOK_SECONDS)
 
 
 def derived_logins(owner: Secret, key: Secret, *, embedded: bool) -> Logins:

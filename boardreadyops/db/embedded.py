@@ -288,7 +288,7 @@ class EmbeddedPostgres:
         except OSError as error:
             place = error.filename if error.filename is not None else self._data_dir
             raise EmbeddedPostgresError(
-                f"the embedded database in {self._data_dir} cannot be used: {error.strerror}: {place}"
+                f"the embedded database in {self._data_dir} cannot be used: {error.strerror or error}: {place}"
             ) from error
         except TimeoutExpired as error:
             raise EmbeddedPostgresError(f"initdb did not end within {error.timeout:.0f} seconds") from error

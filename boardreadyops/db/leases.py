@@ -1,7 +1,8 @@
-"""Runner leases: claim, look up, heartbeat. Seconds are counted at the database's clock."""
+"""Runner leases: claim, look up, heartbeat, give back. Seconds are counted at the database's clock."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
@@ -20,6 +21,8 @@ LeaseState = Literal[
     "timed_out",
     "failed",
 ]
+
+RelinquishOutcome = Literal["accepted", "replayed", "stale", "invalid", "not_found"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +71,12 @@ class Heartbeat:
 
 
 async def claim_runner_lease(
-    connection: Connection, *, registration_id: UUID, request_id: UUID
+    connection: Connection, *, registration_id: UUID, request_id: UUID, capabilities: Sequence[str]
 ) -> LeaseClaim:
-    """Claim the oldest run this runner may execute. Idempotent by `request_id`."""
-    row = await connection.fetchrow(statement("claim_runner_lease"), registration_id, request_id)
+    """Claim the next run this runner may execute: installations take turns. Idempotent by `request_id`."""
+    row = await connection.fetchrow(
+        statement("claim_runner_lease"), registration_id, request_id, list(capabilities)
+    )
     assert row is not None
     return LeaseClaim(**dict(row))
 
@@ -88,3 +93,13 @@ async def heartbeat_runner_lease(
     """Extend a lease and tell its stage; None for an unknown id. Idempotent; an earlier stage is ignored."""
     row = await connection.fetchrow(statement("heartbeat_runner_lease"), lease_id, stage, progress, message)
     return None if row is None else Heartbeat(**dict(row))
+
+
+async def relinquish_runner_lease(
+    connection: Connection, *, lease_id: UUID, reason: str, message: str, needs: Sequence[str]
+) -> RelinquishOutcome:
+    """Give a lease's run back to the queue. Idempotent: again it answers `replayed`."""
+    outcome: RelinquishOutcome = await connection.fetchval(
+        statement("relinquish_runner_lease"), lease_id, reason, message, list(needs)
+    )
+    return outcome

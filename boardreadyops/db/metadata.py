@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from boardreadyops.config import Settings
 from boardreadyops.db.pool import Connection
@@ -41,8 +42,10 @@ async def put_installation(connection: Connection, state: InstallationState) -> 
     return bool(written)
 
 
-async def put_repository(connection: Connection, installation_id: int, facts: RepositoryFacts) -> None:
-    """Store a repository's name and visibility. Idempotent; never moves it to another installation."""
+async def put_repository(
+    connection: Connection, installation_id: int, facts: RepositoryFacts, *, observed_at: datetime
+) -> None:
+    """Store a repository's name and visibility, unless a later event told. Never moves it to another installation."""
     await connection.execute(
         statement("put_repository"),
         facts.repository_id,
@@ -51,6 +54,7 @@ async def put_repository(connection: Connection, installation_id: int, facts: Re
         facts.name,
         facts.private,
         facts.default_branch,
+        observed_at,
     )
 
 

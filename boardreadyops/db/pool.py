@@ -27,6 +27,9 @@ MAX_RETRY_PAUSE_SECONDS = 0.5
 Record: TypeAlias = asyncpg.Record
 Connection: TypeAlias = "asyncpg.Connection[Record] | PoolConnectionProxy[Record]"
 
+# What PostgreSQL says about a statement itself; for those who go on with the next row.
+StatementFailed: TypeAlias = asyncpg.PostgresError
+
 Answer = TypeVar("Answer")
 
 _UNAVAILABLE = (
@@ -39,6 +42,7 @@ _NOT_CONNECTED = (
     *_UNAVAILABLE,
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InvalidCatalogNameError,
+    asyncpg.UndefinedObjectError,  # a parameter in the URL that PostgreSQL does not know
     asyncpg.InterfaceError,
     TimeoutError,
 )
@@ -47,6 +51,10 @@ _REPEATABLE = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
 
 class DatabaseUnavailable(Exception):
     """The database cannot be used at the moment. The text names the kind of failure, never an address or login."""
+
+
+class DatabaseStarting(DatabaseUnavailable):
+    """The server is there and takes no connections yet: it starts, or recovers from a crash."""
 
 
 class Database:
@@ -88,6 +96,11 @@ class Database:
         except (*_NOT_CONNECTED, OSError, ValueError) as error:
             raise _unavailable(error) from None
         return cls(pool)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every connection it may have is in use now."""
+        return self._pool.get_size() >= self._pool.get_max_size() and self._pool.get_idle_size() == 0
 
     async def close(self) -> None:
         """Return all connections; those still busy after CLOSE_TIMEOUT_SECONDS are cut. Again: nothing."""
@@ -177,7 +190,8 @@ def _is_gone(connection: Connection) -> bool:
 
 
 def _unavailable(error: BaseException) -> DatabaseUnavailable:
-    return DatabaseUnavailable(f"the database cannot be used now ({type(error).__name__})")
+    kind = DatabaseStarting if isinstance(error, asyncpg.CannotConnectNowError) else DatabaseUnavailable
+    return kind(f"the database cannot be used now ({type(error).__name__})")
 
 
 async def _teach_json(connection: Connection) -> None:

@@ -78,20 +78,24 @@ class Postmaster:
     def start(self, binaries: Binaries, settings: Iterable[str], log: int) -> None:
         """Start and wait until it accepts connections, or wait for one that is starting; StartFailed, OSError.
 
-        A killed server's children need a moment to notice; until then a new one refuses, so it is tried again.
+        A killed server's children need a moment to notice; until then a new one refuses, so it is tried again. So it is
+        when whoever started one was killed over it: that one may be about to win.
         """
         give_up_at = time.monotonic() + START_TIMEOUT_SECONDS
-        crashed = self.pid_file() is not None and not self.is_live()
-        retry_until = time.monotonic() + (LEFTOVER_BACKENDS_SECONDS if crashed else 0)
+        retry_until = time.monotonic() + LEFTOVER_BACKENDS_SECONDS
         arguments = list(settings)
+        socket_lock = _socket_lock(arguments)
+        crashed = not self.is_live() and (self.pid_file() is not None or socket_lock.exists())
         while True:
             child = None
             if not self.is_live():
-                self._disown_stale_pid()
+                for path in (self.cluster / "postmaster.pid", socket_lock):
+                    _disown_stale_pid(path)
                 child = self._spawn(binaries, arguments, log)
             if self._wait_until_ready(child, give_up_at):
                 return
-            if time.monotonic() > min(retry_until, give_up_at):
+            crashed = crashed or self.pid_file() is not None
+            if not crashed or time.monotonic() > min(retry_until, give_up_at):
                 raise StartFailed
             time.sleep(POLL_SECONDS * 20)
 
@@ -153,21 +157,6 @@ class Postmaster:
             time.sleep(POLL_SECONDS)
         return False
 
-    def _disown_stale_pid(self) -> None:
-        """Put our pid in place of one that another program has by now.
-
-        PostgreSQL takes its parent's pid in that file as stale, and still looks at the shared memory named
-        there, so that a server which does live on that folder is never run over.
-        """
-        found = self.pid_file()
-        if found is None or not _exists(found.pid):
-            return
-        path = self.cluster / "postmaster.pid"
-        rest = path.read_bytes().partition(b"\n")[2]
-        handle = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW)
-        with os.fdopen(handle, "wb") as file:
-            file.write(b"%d\n" % os.getpid() + rest)
-
     def _is_ours(self, pid: int) -> bool:
         """The folder stands in its command line, and it runs as the cluster's owner; a zombie has neither."""
         process = Path(f"/proc/{pid}")
@@ -182,6 +171,30 @@ class Postmaster:
         command = ["ps", "-ww", "-o", "uid=,command=", "-p", str(pid)]
         listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
         return listed.startswith(f"{expected} ") and f"postgres -D {self.cluster} " in listed
+
+
+def _socket_lock(arguments: Iterable[str]) -> Path:
+    """The lock file beside the socket that a server with these arguments opens."""
+    given = dict(word.split("=", 1) for word in arguments if "=" in word)
+    folder = given["unix_socket_directories"].strip('"').replace('""', '"')
+    return Path(folder) / f".s.PGSQL.{given['port']}.lock"
+
+
+def _disown_stale_pid(path: Path) -> None:
+    """Put our pid in place of one that another program, or a zombie, has by now.
+
+    PostgreSQL takes its parent's pid in a lock file as stale, and still looks at the shared memory that
+    `postmaster.pid` names, so that a server which does live on that folder is never run over.
+    """
+    try:
+        pid, _, rest = path.read_bytes().partition(b"\n")
+    except FileNotFoundError:
+        return
+    if not pid.strip().isdigit() or not _exists(int(pid)):
+        return
+    handle = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW)
+    with os.fdopen(handle, "wb") as file:
+        file.write(b"%d\n" % os.getpid() + rest)
 
 
 def _reap() -> None:

@@ -48,6 +48,22 @@ class PublicationDetails:
     successor_sha: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class DueVerification:
+    """A Check Run that is due to be read back, with what it should tell."""
+
+    publication_id: int
+    seq: int
+    check_run_id: int | None
+    installation_id: int
+    repository_owner: str
+    repository_name: str
+    external_id: str
+    release_run_id: UUID
+    ordinal: int
+    payload: Mapping[str, str | None]
+
+
 async def claim_publications(
     connection: Connection, *, limit: int, lease_seconds: int, doubt_seconds: int
 ) -> tuple[ClaimedPublication, ...]:
@@ -99,5 +115,27 @@ async def defer_publication(
     """Give a row back after a failed send; `error` is cut at 500 characters and must hold no secret."""
     outcome: FencedOutcome = await connection.fetchval(
         statement("defer_publication"), publication_id, generation, error_class, error, delay_seconds
+    )
+    return outcome
+
+
+async def claim_verifications(
+    connection: Connection, *, limit: int, lease_seconds: int
+) -> tuple[DueVerification, ...]:
+    """Check Runs to read back, each put off by `lease_seconds` so that one relay looks at a time."""
+    rows = await connection.fetch(statement("claim_verifications"), limit, lease_seconds)
+    return tuple(DueVerification(**dict(row)) for row in rows)
+
+
+async def record_verification(
+    connection: Connection,
+    *,
+    publication_id: int,
+    seq: int,
+    finding: Literal["same", "different", "frozen", "gone"],
+) -> FencedOutcome:
+    """What a read-back found; `stale` when there is more to tell since."""
+    outcome: FencedOutcome = await connection.fetchval(
+        statement("record_verification"), publication_id, seq, finding
     )
     return outcome

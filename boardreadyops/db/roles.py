@@ -128,7 +128,7 @@ async def _refuse_wrong_attributes(connection: Connection) -> None:
         if row["wrong_attributes"]:
             wrong = " ".join(row["wrong_attributes"])
             raise RolesRefused(
-                f"role {row['name']} is {wrong}, which it must not be: ALTER ROLE or DROP ROLE it"
+                f"role {row['name']} is {wrong}, which it must not be: change or drop that role"
             )
 
 

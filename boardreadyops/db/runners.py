@@ -69,3 +69,13 @@ async def find_registration(connection: Connection, *, token_digest: bytes) -> R
     """The runner that a token belongs to, also when it is revoked."""
     row = await connection.fetchrow(statement("find_registration"), token_digest)
     return None if row is None else Registration(**dict(row))
+
+
+async def revoke_runner(
+    connection: Connection, *, registration_id: UUID
+) -> Literal["applied", "existing", "not_found"]:
+    """Void a registration and end its leases at once. Idempotent."""
+    outcome: Literal["applied", "existing", "not_found"] = await connection.fetchval(
+        statement("revoke_runner"), registration_id
+    )
+    return outcome

@@ -14,6 +14,9 @@ TransitionOutcome = Literal["applied", "stale", "not_found", "invalid_transition
 EnqueueOutcome = Literal["created", "existing", "superseded", "ignored", "moved_on", "disabled", "not_found"]
 CloseOutcome = Literal["closed", "older", "ask", "moved_on", "not_found"]
 CancelOutcome = Literal["applied", "existing", "terminal", "invalid_transition", "not_found"]
+RetryOutcome = Literal["created", "existing", "stale", "superseded", "not_terminal", "not_found"]
+ApproveOutcome = Literal["applied", "existing", "terminal", "not_found"]
+PushOutcome = Literal["created", "existing", "closed", "ask", "moved_on", "disabled", "not_found"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,23 @@ class Cancelled:
     outcome: CancelOutcome
     run_status: str | None
     run_version: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """The outcome of a retry, with the asking that holds now."""
+
+    outcome: RetryOutcome
+    retry_id: UUID | None
+    retry_number: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What became of a pushed branch, tag or merge-queue ref."""
+
+    outcome: PushOutcome
+    release_run_id: UUID | None
 
 
 async def enqueue_release_run(
@@ -150,3 +170,48 @@ async def transition_release_run_state(
     )
     assert row is not None
     return Transition(**dict(row))
+
+
+async def enqueue_pushed_ref(
+    connection: Connection,
+    *,
+    installation_id: int,
+    repository_id: int,
+    ref: str,
+    before: str,
+    commit_sha: str | None,
+    confirmed_observation: int | None = None,
+) -> Pushed:
+    """Take a push to a branch, tag or merge-queue ref; `commit_sha` None closes it. Idempotent."""
+    row = await connection.fetchrow(
+        statement("enqueue_pushed_ref"),
+        installation_id,
+        repository_id,
+        ref,
+        before,
+        commit_sha,
+        confirmed_observation,
+    )
+    assert row is not None
+    return Pushed(**dict(row))
+
+
+async def retry_release_run(
+    connection: Connection, *, installation_id: int, release_run_id: UUID, expected_retry_number: int
+) -> Retried:
+    """Ask a terminal run anew. Idempotent by the expected number: again it answers `existing`."""
+    row = await connection.fetchrow(
+        statement("retry_release_run"), installation_id, release_run_id, expected_retry_number
+    )
+    assert row is not None
+    return Retried(**dict(row))
+
+
+async def approve_release_run(
+    connection: Connection, *, installation_id: int, release_run_id: UUID, approved_by: str
+) -> ApproveOutcome:
+    """Let a fork's waiting run go ahead. Idempotent: again it answers `existing`."""
+    outcome: ApproveOutcome = await connection.fetchval(
+        statement("approve_release_run"), installation_id, release_run_id, approved_by
+    )
+    return outcome

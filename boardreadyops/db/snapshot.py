@@ -11,6 +11,8 @@ import difflib
 import re
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -28,14 +30,15 @@ _HEADER = "-- Written by `make snapshot`: an empty database after all migrations
 
 def take_snapshot(migrations: Path) -> str:
     """The schema that these migrations make, from a throwaway server; takes about two seconds."""
-    with tempfile.TemporaryDirectory(prefix="boardreadyops-snapshot-", dir="/tmp") as folder:
-        server = EmbeddedPostgres.attach_or_start(Path(folder), {"fsync": "off"})
-        try:
-            owner = with_database(server.owner_dsn, EMBEDDED_DATABASE)
-            asyncio.run(_migrated(server.owner_dsn, owner, migrations))
-            return _dump(server, owner)
-        finally:
-            server.release()
+    with _throwaway_server() as server:
+        return _dump(server, _migrated(server, migrations))
+
+
+@contextmanager
+def throwaway_database(migrations: Path = OWN_SQL / "migrations") -> Iterator[Secret]:
+    """The owner's URL of a new, migrated database while the block runs; EmbeddedPostgresError, MigrationRefused."""
+    with _throwaway_server() as server:
+        yield _migrated(server, migrations)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -62,9 +65,25 @@ def main(arguments: list[str] | None = None) -> int:
     return 1
 
 
-async def _migrated(superuser: Secret, owner: Secret, migrations: Path) -> None:
-    await make_embedded_database(superuser)
-    await migrate(owner, secret_key=None, migrations=migrations)
+@contextmanager
+def _throwaway_server() -> Iterator[EmbeddedPostgres]:
+    with tempfile.TemporaryDirectory(prefix="boardreadyops-snapshot-", dir="/tmp") as folder:
+        server = EmbeddedPostgres.attach_or_start(Path(folder), {"fsync": "off"})
+        try:
+            yield server
+        finally:
+            server.release()
+
+
+def _migrated(server: EmbeddedPostgres, migrations: Path) -> Secret:
+    owner = with_database(server.owner_dsn, EMBEDDED_DATABASE)
+
+    async def make() -> None:
+        await make_embedded_database(server.owner_dsn)
+        await migrate(owner, secret_key=None, migrations=migrations)
+
+    asyncio.run(make())
+    return owner
 
 
 def _dump(server: EmbeddedPostgres, owner: Secret) -> str:

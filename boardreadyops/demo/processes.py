@@ -58,6 +58,9 @@ class Child:
         try:
             async with asyncio.timeout(timeout_seconds):
                 return child, await announced
+        except asyncio.CancelledError:
+            await child.stop()
+            raise
         except (TimeoutError, ProcessFailed):
             await child.stop()
             raise ProcessFailed(
@@ -71,9 +74,12 @@ class Child:
 
     async def resident_megabytes(self) -> float:
         """What the process holds in memory now, in MB of 1,000,000 bytes, as `ps` tells it; 0 where there is none."""
-        asked = await asyncio.create_subprocess_exec(
-            "ps", "-o", "rss=", "-p", str(self._process.pid), stdout=PIPE, stderr=DEVNULL
-        )
+        try:
+            asked = await asyncio.create_subprocess_exec(
+                "ps", "-o", "rss=", "-p", str(self._process.pid), stdout=PIPE, stderr=DEVNULL
+            )
+        except FileNotFoundError:
+            return 0.0
         output, _ = await asked.communicate()
         return int(output or 0) * 1_024 / 1_000_000
 
@@ -104,14 +110,25 @@ async def run_command(
     *arguments: str, environment: Mapping[str, str], standard_input: str = ""
 ) -> dict[str, Any]:
     """Run a short `boardreadyops` command to its end and return the JSON it prints ({} if it prints none)."""
+    told = f"`boardreadyops {' '.join(arguments)}`"
     process = await asyncio.create_subprocess_exec(
-        *_command(arguments), env=dict(environment), stdin=PIPE, stdout=PIPE, stderr=PIPE
+        *_command(arguments),
+        env=dict(environment),
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+        start_new_session=True,  # a Ctrl-C is the demo's to answer
     )
-    async with asyncio.timeout(COMMAND_SECONDS):
-        output, errors = await process.communicate(standard_input.encode())
+    try:
+        async with asyncio.timeout(COMMAND_SECONDS):
+            output, errors = await process.communicate(standard_input.encode())
+    except TimeoutError:
+        raise ProcessFailed(f"{told} took longer than {COMMAND_SECONDS:.0f} s") from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
     if process.returncode != 0:
-        raise ProcessFailed(
-            f"`boardreadyops {' '.join(arguments)}`: {errors.decode(errors='replace').strip()}"
-        )
+        raise ProcessFailed(f"{told}: {errors.decode(errors='replace').strip()}")
     answer: dict[str, Any] = json.loads(output) if output.lstrip().startswith(b"{") else {}
     return answer

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from boardreadyops.config import executable_search_path
-from boardreadyops.demo.processes import Child, run_command
+from boardreadyops.demo.processes import Child, ProcessFailed, run_command
 from boardreadyops.kicad.probe import KicadCli, Unavailable, probe
 from boardreadyops.standin import StandIn
 from boardreadyops.standin.state import Repository
@@ -96,7 +96,12 @@ def free_port(wanted: int) -> int:
 
 @asynccontextmanager
 async def open_stage(*, port: int, kicad_path: Path | None) -> AsyncIterator[Stage]:
-    """Start GitHub's stand-in and the server, and put the board there. All of it ends with the block."""
+    """Start GitHub's stand-in and the server, and put the board there. All of it ends with the block.
+
+    Raises ProcessFailed.
+    """
+    if shutil.which("git", path=executable_search_path()) is None:
+        raise ProcessFailed("git is not on PATH: install git 2.31 or newer")
     key = rsa.generate_private_key(public_exponent=65537, key_size=KEY_BITS)
     webhook_secret = secrets.token_hex(32)
     folder = Path(tempfile.mkdtemp(prefix="boardreadyops-demo-"))

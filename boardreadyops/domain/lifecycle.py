@@ -75,10 +75,15 @@ ATTEMPT_EDGES: dict[AttemptStatus, tuple[AttemptStatus, ...]] = {
 
 # Edges of one named function alone, never of the general transition: (from, to) by the reason code they carry.
 NAMED_RUN_EDGES: dict[str, tuple[tuple[RunStatus, RunStatus], ...]] = {
+    "retry_requested": tuple((ended, RunStatus.QUEUED) for ended in _RUN_ENDINGS),
     "head_returned": (
         (RunStatus.SUPERSEDED, RunStatus.QUEUED),
         (RunStatus.CANCELLED, RunStatus.QUEUED),
     ),
+    "runner_lease_expired": ((RunStatus.RUNNING, RunStatus.QUEUED),),
+    "runner_lease_relinquished": ((RunStatus.RUNNING, RunStatus.QUEUED),),
+    "runner_lease_revoked": ((RunStatus.RUNNING, RunStatus.QUEUED),),
+    "workflow_dispatch_failed": ((RunStatus.QUEUED, RunStatus.QUEUED),),
     "runner_result_corrected": tuple(
         (inferred, genuine)
         for inferred in (RunStatus.FAILED, RunStatus.TIMED_OUT)
@@ -96,6 +101,7 @@ REASONS: dict[str, str] = {
     "pull_request_closed": "The pull request was closed.",
     "cancelled_by_user": "A person cancelled the run.",
     "policy_skipped": "The installation's policy does not check forks.",
+    "ref_deleted": "The branch or tag was deleted.",
     "installation_removed": "The App was uninstalled.",
     "installation_suspended": "The installation was suspended.",
     "repository_removed": "The repository was removed from the installation.",
@@ -107,6 +113,7 @@ REASONS: dict[str, str] = {
     "runner_lease_heartbeat": "The runner reached its next stage.",
     "runner_lease_relinquished": "The runner gave the run back.",
     "runner_lease_expired": "The runner was not heard from in time.",
+    "runner_lease_revoked": "The runner was revoked.",
     "runner_attempts_exhausted": "No runner could finish the run, however often it was tried.",
     "runner_result_completed": "The runner reported its decision.",
     "runner_result_failed": "The runner reported that it could not check the board.",

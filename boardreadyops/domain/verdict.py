@@ -64,11 +64,11 @@ STAGES: Mapping[str, str] = {
 _FAILURES: Mapping[str, tuple[str, str]] = {
     "runner_result_failed": (
         "the checks did not run to their end",
-        "Fix what kept the checks from running, then push again.",
+        "Fix what kept the checks from running, on the runner or in the repository, then push again.",
     ),
     "runner_result_corrected": (
         "the checks did not run to their end",
-        "Fix what kept the checks from running, then push again.",
+        "Fix what kept the checks from running, on the runner or in the repository, then push again.",
     ),
     "runner_attempts_exhausted": (
         "every runner that tried was lost",
@@ -252,8 +252,13 @@ def _superseded(facts: Facts) -> Verdict:
 
 
 def _told(facts: Facts, *, after_first_line: bool = False) -> str:
-    """The runner's own statements, one a line, as sentences; a decision's first line repeats our headline."""
-    lines = (facts.summary or "").strip().splitlines()[1 if after_first_line else 0 :]
-    statements = (line.strip().removeprefix("- ") for line in lines)
-    text = " ".join(f"{line.removesuffix('.')}." for line in statements if line)
+    """The runner's own words as sentences: its answer unless it repeats our headline, the findings it names, its notes.
+
+    One line per check is in the summary too; those who show a verdict list the checks beside it.
+    """
+    first, *lines = (facts.summary or "").strip().splitlines() or [""]
+    own = ([] if after_first_line else [first]) + [
+        line for line in lines if line.startswith(("- ", "These results "))
+    ]
+    text = " ".join(f"{line.strip().removeprefix('- ').removesuffix('.')}." for line in own if line.strip())
     return one_line(text, limit_characters=MAX_WHY_CHARACTERS)

@@ -230,9 +230,13 @@ def _unreadable(request: Request, code: str) -> Failure:
 
 
 def _mint_failure(failure: Failure) -> Failure:
-    """Nothing is lost with an unanswered mint, and GitHub's 401 is about our App, not about a stale token."""
+    """Nothing is lost with an unanswered mint. 401 is about our App and 404 about the installation, not about a token
+    that is stale or about what the token was for.
+    """
     if failure.error_class == "uncertain":
         return Failure("transient", failure.code, failure.detail, failure.retry_after_seconds)
+    if failure.error_class == "gone":
+        return Failure("gone", "installation_gone", failure.detail)
     if failure.code == "unauthorized":
         return Failure("denied", "app_unauthorized", failure.detail)
     return failure

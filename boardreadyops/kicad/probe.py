@@ -39,10 +39,8 @@ async def probe(
     """Look at `path`, or along `search_path`, and ask the program for its version."""
     found = shutil.which(str(path) if path else "kicad-cli", path=search_path)
     if found is None:
-        where = str(path) if path else "the search path"
-        return Unavailable(
-            CouldNotReason.MISSING_TOOL, f"kicad-cli was not found at {where}: install KiCad 8 or newer"
-        )
+        missing = f"is not at {path}" if path else "is not on PATH"
+        return Unavailable(CouldNotReason.MISSING_TOOL, f"kicad-cli {missing}: install KiCad 8 or newer")
     program = Path(found).absolute()
     with TemporaryDirectory(prefix="boardreadyops-probe-", ignore_cleanup_errors=True) as folder:
         ended = await run_bounded(

@@ -38,6 +38,12 @@ DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
     v_publication publications;
 BEGIN
+    -- A run that moved between the reading and the retelling of its state would be told wrongly for ever.
+    PERFORM FROM release_runs AS run WHERE run.id IN (
+        SELECT refs.release_run_id FROM refs JOIN publications AS landing
+            ON landing.repository_id = refs.repository_id AND landing.commit_sha = refs.head_sha
+        WHERE landing.id = p_publication_id AND refs.open AND landing.payload ->> 'status' IN ('cancelled', 'superseded'))
+        ORDER BY run.id FOR SHARE;
     SELECT * INTO v_publication FROM publications WHERE id = p_publication_id FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
@@ -52,13 +58,62 @@ BEGIN
         acked_at = v_now,
         available_at = v_now,
         leased = false, doubtful = false, claimed_until = NULL, send_count = 0, last_error = NULL
-    WHERE id = p_publication_id;
+    WHERE id = p_publication_id RETURNING * INTO STRICT v_publication;
+    IF v_publication.payload ->> 'status' IN ('cancelled', 'superseded')
+        AND v_publication.acked_seq = v_publication.desired_seq THEN
+        PERFORM boardreadyops_republish_worst(v_publication, v_now);
+    END IF;
     RETURN 'applied';
 END
 $$;
 
 
 ALTER FUNCTION public.boardreadyops_acknowledge_publication(p_publication_id bigint, p_generation bigint, p_seq bigint, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_acknowledge_workflow_dispatch(bigint, bigint, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_acknowledge_workflow_dispatch(p_effect_id bigint, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_run release_runs;
+    v_attempt release_run_attempts;
+    v_now timestamptz;
+BEGIN
+    SELECT run.* INTO v_run FROM release_runs AS run JOIN outbox AS effect ON effect.release_run_id = run.id
+        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch' FOR NO KEY UPDATE OF run;
+    IF NOT FOUND THEN
+        RETURN 'not_found';
+    END IF;
+    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN outbox AS effect
+        ON effect.execution_attempt_id = attempt.id WHERE effect.id = p_effect_id FOR NO KEY UPDATE OF attempt;
+    v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
+    IF p_workflow_run_id IS NOT NULL AND boardreadyops_bind_workflow_run(
+        v_run, v_attempt, p_workflow_run_id, COALESCE(p_workflow_run_attempt, 1), v_now) = 'conflict' THEN
+        RETURN 'conflict';
+    END IF;
+    UPDATE outbox SET settled_at = v_now, outcome_code = 'dispatched', claimed_until = NULL
+        WHERE id = p_effect_id AND settled_at IS NULL;
+    IF v_attempt.finished_at IS NOT NULL OR v_run.execution_attempt_id <> v_attempt.id THEN
+        PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
+        RETURN 'ended';
+    END IF;
+    IF v_attempt.status <> 'dispatching' OR v_run.status <> 'queued' THEN
+        RETURN 'existing';
+    END IF;
+
+    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', v_now);
+    v_run := boardreadyops_move_release_run(v_run, 'dispatched', 'workflow_dispatched', v_now);
+    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    RETURN 'applied';
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_acknowledge_workflow_dispatch(p_effect_id bigint, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 SET default_tablespace = '';
 
@@ -81,10 +136,13 @@ CREATE TABLE public.refs (
     observed_at timestamp with time zone NOT NULL,
     observation bigint DEFAULT 0 NOT NULL,
     release_run_id uuid,
+    trust_mode text NOT NULL,
+    level_due_at timestamp with time zone,
     CONSTRAINT refs_base_ref_check CHECK ((length(base_ref) <= 500)),
-    CONSTRAINT refs_head_sha_check CHECK ((head_sha ~ '^([0-9a-f]{40}|[0-9a-f]{64})$'::text)),
+    CONSTRAINT refs_head_sha_check CHECK (((length(head_sha) = ANY (ARRAY[40, 64])) AND (translate(head_sha, '0123456789abcdef'::text, ''::text) = ''::text))),
     CONSTRAINT refs_pull_request_number_check CHECK ((pull_request_number > 0)),
-    CONSTRAINT refs_ref_check CHECK (((ref ~~ 'refs/%'::text) AND (length(ref) <= 500)))
+    CONSTRAINT refs_ref_check CHECK (((ref ~~ 'refs/%'::text) AND (length(ref) <= 500))),
+    CONSTRAINT refs_trust_mode_check CHECK ((trust_mode = ANY (ARRAY['trusted'::text, 'fork'::text])))
 );
 
 
@@ -129,6 +187,7 @@ BEGIN
     UPDATE refs SET
         open = p_observed.open, draft = p_observed.draft, head_sha = p_observed.head_sha,
         base_ref = p_observed.base_ref, base_sha = p_observed.base_sha,
+        trust_mode = CASE WHEN p_observed.open THEN p_observed.trust_mode ELSE trust_mode END,
         observed_at = p_observed.observed_at, observation = observation + 1
     WHERE repository_id = p_observed.repository_id AND ref = p_observed.ref;
     RETURN 'adopted';
@@ -194,7 +253,7 @@ BEGIN
     SELECT * INTO STRICT v_attempt FROM release_run_attempts WHERE id = p_lease.execution_attempt_id FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease.id FOR NO KEY UPDATE;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
-    IF v_lease.state <> 'active' OR v_lease.expires_at <= v_now OR v_lease.stage IS DISTINCT FROM p_lease.stage
+    IF v_lease.state <> 'active' OR v_lease.maximum_expires_at <= v_now OR v_lease.stage IS DISTINCT FROM p_lease.stage
         OR v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
         OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
            (v_lease.expected_run_status, v_lease.expected_run_version,
@@ -274,6 +333,47 @@ $$;
 ALTER FUNCTION public.boardreadyops_append_transition_event(p_event public.release_run_transition_events, p_previous_hash bytea) OWNER TO boardreadyops_owner;
 
 --
+-- Name: boardreadyops_approve_release_run(bigint, uuid, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_run release_runs;
+    v_attempt release_run_attempts;
+    v_now timestamptz;
+BEGIN
+    SELECT * INTO v_run FROM release_runs
+        WHERE id = p_release_run_id AND installation_id = p_installation_id FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'not_found';
+    END IF;
+    IF v_run.approval <> 'waiting' THEN
+        RETURN 'existing';
+    END IF;
+    IF v_run.finished_at IS NOT NULL THEN
+        RETURN 'terminal';
+    END IF;
+
+    v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at);
+    UPDATE release_runs SET approval = 'approved', approved_by = left(p_approved_by, 200), approved_at = v_now,
+        queued_at = v_now, due_at = boardreadyops_due_at(installation_id, status, 'approved', v_now)
+    WHERE id = v_run.id RETURNING * INTO STRICT v_run;
+    SELECT * INTO v_attempt FROM release_run_attempts WHERE id = v_run.execution_attempt_id FOR NO KEY UPDATE;
+    IF FOUND THEN
+        PERFORM boardreadyops_request_dispatch(v_run, v_attempt, v_now);
+    END IF;
+    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    RETURN 'applied';
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
 -- Name: release_runs; Type: TABLE; Schema: public; Owner: boardreadyops_owner
 --
 
@@ -296,6 +396,11 @@ CREATE TABLE public.release_runs (
     superseded_by uuid,
     reason_code text,
     cancelled_by text,
+    approved_by text,
+    approved_at timestamp with time zone,
+    lost_attempts integer DEFAULT 0 NOT NULL,
+    given_back integer DEFAULT 0 NOT NULL,
+    needs text[] DEFAULT '{}'::text[] NOT NULL,
     due_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     queued_at timestamp with time zone NOT NULL,
@@ -306,12 +411,16 @@ CREATE TABLE public.release_runs (
     CONSTRAINT completed_means_decided CHECK (((status = 'completed'::text) = COALESCE((decision = ANY (ARRAY['pass'::text, 'fail'::text])), false))),
     CONSTRAINT open_means_due CHECK (((finished_at IS NULL) = (due_at IS NOT NULL))),
     CONSTRAINT release_runs_approval_check CHECK ((approval = ANY (ARRAY['not_needed'::text, 'waiting'::text, 'approved'::text]))),
-    CONSTRAINT release_runs_base_sha_check CHECK ((base_sha ~ '^([0-9a-f]{40}|[0-9a-f]{64})$'::text)),
+    CONSTRAINT release_runs_approved_by_check CHECK ((length(approved_by) <= 200)),
+    CONSTRAINT release_runs_base_sha_check CHECK (((length(base_sha) = ANY (ARRAY[40, 64])) AND (translate(base_sha, '0123456789abcdef'::text, ''::text) = ''::text))),
     CONSTRAINT release_runs_cancelled_by_check CHECK ((length(cancelled_by) <= 200)),
-    CONSTRAINT release_runs_commit_sha_check CHECK ((commit_sha ~ '^([0-9a-f]{40}|[0-9a-f]{64})$'::text)),
+    CONSTRAINT release_runs_commit_sha_check CHECK (((length(commit_sha) = ANY (ARRAY[40, 64])) AND (translate(commit_sha, '0123456789abcdef'::text, ''::text) = ''::text))),
     CONSTRAINT release_runs_decision_check CHECK ((decision = ANY (ARRAY['pass'::text, 'fail'::text, 'error'::text]))),
     CONSTRAINT release_runs_event_hash_check CHECK ((length(event_hash) = ANY (ARRAY[0, 32]))),
     CONSTRAINT release_runs_execution_backend_check CHECK ((execution_backend = ANY (ARRAY['runner'::text, 'actions'::text]))),
+    CONSTRAINT release_runs_given_back_check CHECK ((given_back >= 0)),
+    CONSTRAINT release_runs_lost_attempts_check CHECK ((lost_attempts >= 0)),
+    CONSTRAINT release_runs_needs_check CHECK ((cardinality(needs) <= 20)),
     CONSTRAINT release_runs_pull_request_number_check CHECK ((pull_request_number > 0)),
     CONSTRAINT release_runs_ref_check CHECK (((ref ~~ 'refs/%'::text) AND (length(ref) <= 500))),
     CONSTRAINT release_runs_retry_number_check CHECK ((retry_number >= 0)),
@@ -341,7 +450,9 @@ BEGIN
     v_run.decision := NULL;
     v_run.superseded_by := NULL;
     v_run.cancelled_by := NULL;
-    v_run.execution_attempt_id := NULL;
+    v_run.lost_attempts := 0;
+    v_run.given_back := 0;
+    v_run.execution_attempt_id := boardreadyops_plan_attempt(v_run, v_now);
     v_run := boardreadyops_move_release_run(v_run, 'queued', p_reason_code, v_now);
     PERFORM boardreadyops_open_publication(v_run, v_now);
     RETURN v_run;
@@ -415,6 +526,76 @@ $$;
 ALTER FUNCTION public.boardreadyops_audit_runner_result(p_attempt public.release_run_attempts, p_registration_id uuid, p_outcome text, p_body_sha256 bytea, p_status text, p_decision text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
+-- Name: boardreadyops_begin_workflow_dispatch(bigint, bigint, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_begin_workflow_dispatch(p_effect_id bigint, p_generation bigint, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(dispatch_outcome text, release_run_id uuid, execution_attempt_id uuid, commit_sha text, started_at timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_run release_runs;
+    v_attempt release_run_attempts;
+    v_effect outbox;
+    v_outcome text;
+BEGIN
+    SELECT run.* INTO v_run FROM release_runs AS run JOIN outbox AS effect ON effect.release_run_id = run.id
+        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch' FOR NO KEY UPDATE OF run;
+    IF NOT FOUND THEN
+        RETURN QUERY SELECT 'not_found'::text, NULL::uuid, NULL::uuid, NULL::text, NULL::timestamptz;
+        RETURN;
+    END IF;
+    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN outbox AS effect
+        ON effect.execution_attempt_id = attempt.id WHERE effect.id = p_effect_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_effect FROM outbox AS effect WHERE effect.id = p_effect_id FOR NO KEY UPDATE;
+    v_outcome := CASE
+        WHEN v_effect.generation IS DISTINCT FROM p_generation OR v_effect.settled_at IS NOT NULL THEN 'stale'
+        WHEN v_run.execution_attempt_id <> v_attempt.id OR v_attempt.status <> 'dispatching'
+            OR v_run.superseded_by IS NOT NULL THEN 'ended'
+        WHEN v_effect.started_at IS NOT NULL THEN 'started'
+        ELSE 'begun' END;
+    IF v_outcome IN ('begun', 'ended') THEN
+        UPDATE outbox AS effect SET
+            started_at = CASE WHEN v_outcome = 'begun' THEN COALESCE(p_now, clock_timestamp()) ELSE effect.started_at END,
+            settled_at = CASE WHEN v_outcome = 'ended' THEN COALESCE(p_now, clock_timestamp()) END,
+            outcome_code = CASE WHEN v_outcome = 'ended' THEN 'ended' END
+        WHERE effect.id = p_effect_id RETURNING * INTO STRICT v_effect;
+    END IF;
+    RETURN QUERY SELECT v_outcome, v_run.id, v_attempt.id, v_run.commit_sha, v_effect.started_at;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_begin_workflow_dispatch(p_effect_id bigint, p_generation bigint, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_bind_workflow_run(public.release_runs, public.release_run_attempts, bigint, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_bind_workflow_run(p_run public.release_runs, p_attempt public.release_run_attempts, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_now timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF p_attempt.workflow_run_id = p_workflow_run_id THEN
+        RETURN 'existing';
+    END IF;
+    IF p_attempt.workflow_run_id IS NOT NULL OR EXISTS (SELECT FROM release_run_attempts AS other
+        WHERE other.repository_id = p_run.repository_id AND other.workflow_run_id = p_workflow_run_id
+            AND other.workflow_run_attempt = p_workflow_run_attempt) THEN
+        PERFORM boardreadyops_request_workflow_cancel(p_run, p_workflow_run_id, p_now);
+        RETURN 'conflict';
+    END IF;
+
+    UPDATE release_run_attempts SET workflow_run_id = p_workflow_run_id, workflow_run_attempt = p_workflow_run_attempt
+        WHERE id = p_attempt.id;
+    RETURN 'bound';
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_bind_workflow_run(p_run public.release_runs, p_attempt public.release_run_attempts, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
 -- Name: boardreadyops_cancel_installation_runs(bigint, text, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
@@ -441,6 +622,30 @@ $$;
 
 
 ALTER FUNCTION public.boardreadyops_cancel_installation_runs(p_installation_id bigint, p_reason_code text, p_limit integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_cancel_ref_runs(public.refs, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_cancel_ref_runs(p_ref public.refs, p_reason_code text, p_now timestamp with time zone) RETURNS uuid[]
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    v_run release_runs;
+    v_cancelled uuid[] := '{}';
+BEGIN
+    FOR v_run IN SELECT * FROM release_runs AS run WHERE run.repository_id = p_ref.repository_id AND run.ref = p_ref.ref
+        AND run.status IN ('queued', 'dispatched', 'running') ORDER BY run.id FOR NO KEY UPDATE
+    LOOP
+        PERFORM boardreadyops_end_release_run(v_run, 'cancelled', p_reason_code, p_now);
+        v_cancelled := v_cancelled || v_run.id;
+    END LOOP;
+    RETURN v_cancelled;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_cancel_ref_runs(p_ref public.refs, p_reason_code text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_cancel_release_run(bigint, uuid, text, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -477,6 +682,28 @@ $_$;
 
 
 ALTER FUNCTION public.boardreadyops_cancel_release_run(p_installation_id bigint, p_release_run_id uuid, p_reason_code text, p_cancelled_by text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_capabilities_meet(text[], text[]); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_capabilities_meet(p_capabilities text[], p_needs text[]) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+    SELECT NOT EXISTS (
+        SELECT FROM unnest(p_needs) AS need WHERE NOT EXISTS (
+            SELECT FROM unnest(p_capabilities) AS capability
+            WHERE capability = need
+                OR split_part(capability, '=', 1) = need
+                OR (split_part(need, '>=', 2) ~ '^[0-9]{1,9}(\.[0-9]{1,9}){0,7}$'
+                    AND split_part(capability, '=', 1) = split_part(need, '>=', 1)
+                    AND split_part(capability, '=', 2) ~ '^[0-9]{1,9}(\.[0-9]{1,9}){0,7}$'
+                    AND string_to_array(split_part(capability, '=', 2), '.')::integer[]
+                        >= string_to_array(split_part(need, '>=', 2), '.')::integer[])))
+$_$;
+
+
+ALTER FUNCTION public.boardreadyops_capabilities_meet(p_capabilities text[], p_needs text[]) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_claim_outbox(integer, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -528,6 +755,8 @@ BEGIN
         SELECT due.* FROM publications AS due
         WHERE due.acked_seq < due.desired_seq AND due.closed_code IS NULL AND due.available_at <= v_now
             AND (due.claimed_until IS NULL OR due.claimed_until + make_interval(secs => p_doubt_seconds) <= v_now)
+            AND NOT EXISTS (SELECT FROM publications AS busy WHERE busy.leased AND busy.closed_code IS NULL
+                AND busy.repository_id = due.repository_id AND busy.commit_sha = due.commit_sha AND busy.id <> due.id)
         ORDER BY due.available_at, due.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(
@@ -557,10 +786,10 @@ $$;
 ALTER FUNCTION public.boardreadyops_claim_publications(p_limit integer, p_lease_seconds integer, p_doubt_seconds integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
--- Name: boardreadyops_claim_runner_lease(uuid, uuid, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+-- Name: boardreadyops_claim_runner_lease(uuid, uuid, text[], timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE FUNCTION public.boardreadyops_claim_runner_lease(p_registration_id uuid, p_request_id uuid, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(claim_outcome text, lease_id uuid)
+CREATE FUNCTION public.boardreadyops_claim_runner_lease(p_registration_id uuid, p_request_id uuid, p_capabilities text[], p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(claim_outcome text, lease_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
@@ -582,7 +811,7 @@ BEGIN
         RETURN QUERY SELECT CASE v_lease.state WHEN 'active' THEN 'existing' ELSE 'ended' END, v_lease.id;
         RETURN;
     END IF;
-    v_run := boardreadyops_next_claimable_run(v_registration);
+    v_run := boardreadyops_next_claimable_run(v_registration, p_capabilities, COALESCE(p_now, clock_timestamp()));
     IF v_run.id IS NULL THEN
         RETURN QUERY SELECT 'none'::text, NULL::uuid;
         RETURN;
@@ -612,7 +841,37 @@ END
 $$;
 
 
-ALTER FUNCTION public.boardreadyops_claim_runner_lease(p_registration_id uuid, p_request_id uuid, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+ALTER FUNCTION public.boardreadyops_claim_runner_lease(p_registration_id uuid, p_request_id uuid, p_capabilities text[], p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_claim_verifications(integer, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_claim_verifications(p_limit integer, p_lease_seconds integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(publication_id bigint, seq bigint, check_run_id bigint, installation_id bigint, repository_owner text, repository_name text, external_id text, release_run_id uuid, ordinal integer, payload jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_now timestamptz := COALESCE(p_now, clock_timestamp());
+BEGIN
+    RETURN QUERY
+    WITH due AS (
+        SELECT publication.id FROM publications AS publication
+        WHERE publication.verify_at <= v_now AND publication.acked_seq = publication.desired_seq
+            AND publication.closed_code IS NULL AND NOT publication.leased
+        ORDER BY publication.verify_at, publication.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
+    ), looked AS (
+        UPDATE publications AS publication SET verify_at = v_now + make_interval(secs => p_lease_seconds)
+        FROM due WHERE publication.id = due.id RETURNING publication.*
+    )
+    SELECT looked.id, looked.desired_seq, looked.check_run_id, looked.installation_id, repository.owner,
+           repository.name, looked.external_id, looked.release_run_id, looked.ordinal, looked.payload
+    FROM looked JOIN repositories AS repository ON repository.id = looked.repository_id ORDER BY looked.id;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_claim_verifications(p_limit integer, p_lease_seconds integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_close_ref(bigint, bigint, text, integer, text, text, text, boolean, timestamp with time zone, bigint, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -625,7 +884,6 @@ CREATE FUNCTION public.boardreadyops_close_ref(p_installation_id bigint, p_repos
 DECLARE
     v_ref refs;
     v_adoption text;
-    v_run release_runs;
     v_cancelled uuid[] := '{}';
     v_now timestamptz;
 BEGIN
@@ -634,23 +892,18 @@ BEGIN
         RETURN;
     END IF;
     SELECT p_repository_id, p_installation_id, p_ref, p_pull_request_number, false, p_draft, p_base_ref, p_base_sha,
-           p_commit_sha, p_observed_at, 0, NULL INTO v_ref;
+           p_commit_sha, p_observed_at, 0, NULL, 'trusted', NULL INTO v_ref;
     v_adoption := boardreadyops_adopt_observation(v_ref, p_confirmed_observation);
     v_now := COALESCE(p_now, clock_timestamp());
-    IF v_adoption IN ('older', 'ask') THEN
-        PERFORM boardreadyops_request_confirm(v_ref, v_now);
-    END IF;
     IF v_adoption NOT IN ('adopted', 'same') THEN
+        IF v_adoption IN ('older', 'ask') THEN
+            PERFORM boardreadyops_request_confirm(v_ref, v_now);
+        END IF;
         RETURN QUERY SELECT v_adoption, v_cancelled;
         RETURN;
     END IF;
 
-    FOR v_run IN SELECT * FROM release_runs AS run WHERE run.repository_id = p_repository_id AND run.ref = p_ref
-        AND run.status IN ('queued', 'dispatched', 'running') ORDER BY run.id FOR NO KEY UPDATE
-    LOOP
-        PERFORM boardreadyops_end_release_run(v_run, 'cancelled', 'pull_request_closed', v_now);
-        v_cancelled := v_cancelled || v_run.id;
-    END LOOP;
+    v_cancelled := boardreadyops_cancel_ref_runs(v_ref, 'pull_request_closed', v_now);
     RETURN QUERY SELECT 'closed'::text, v_cancelled;
 END
 $$;
@@ -699,7 +952,7 @@ DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
     v_publication publications;
 BEGIN
-    IF p_error_class NOT IN ('gone', 'denied', 'rate_limited', 'transient', 'uncertain') THEN
+    IF COALESCE(p_error_class NOT IN ('gone', 'denied', 'rate_limited', 'transient', 'uncertain'), true) THEN
         RETURN 'invalid';
     END IF;
     SELECT * INTO v_publication FROM publications WHERE id = p_publication_id FOR NO KEY UPDATE;
@@ -730,9 +983,10 @@ ALTER FUNCTION public.boardreadyops_defer_publication(p_publication_id bigint, p
 --
 
 CREATE FUNCTION public.boardreadyops_due_at(p_installation_id bigint, p_status text, p_approval text, p_now timestamp with time zone) RETURNS timestamp with time zone
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     AS $$
-    SELECT p_now + make_interval(secs => CASE
+BEGIN
+    RETURN (SELECT p_now + make_interval(secs => CASE
         WHEN p_status = 'queued' AND p_approval = 'waiting'
             THEN COALESCE(installation.approval_timeout_seconds, deployment.approval_timeout_seconds)
         WHEN p_status = 'queued' THEN COALESCE(installation.queue_timeout_seconds, deployment.queue_timeout_seconds)
@@ -740,7 +994,8 @@ CREATE FUNCTION public.boardreadyops_due_at(p_installation_id bigint, p_status t
         WHEN p_status = 'running' THEN COALESCE(installation.run_timeout_seconds, deployment.run_timeout_seconds)
         END)
     FROM installations AS installation, deployment_settings AS deployment
-    WHERE installation.id = p_installation_id
+    WHERE installation.id = p_installation_id);
+END
 $$;
 
 
@@ -756,14 +1011,17 @@ CREATE FUNCTION public.boardreadyops_end_release_run(p_run public.release_runs, 
 DECLARE
     v_now timestamptz := GREATEST(p_now, p_run.updated_at);
     v_attempt release_run_attempts;
+    v_cancelled_workflow_id bigint;
     v_run release_runs;
 BEGIN
     SELECT * INTO v_attempt FROM release_run_attempts WHERE id = p_run.execution_attempt_id FOR NO KEY UPDATE;
     IF FOUND AND v_attempt.finished_at IS NULL THEN
         v_attempt := boardreadyops_move_execution_attempt(v_attempt, p_next_status, p_reason_code, v_now);
+        v_cancelled_workflow_id := v_attempt.workflow_run_id;
     END IF;
     v_run := boardreadyops_move_release_run(p_run, p_next_status, p_reason_code, v_now);
     PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
+    PERFORM boardreadyops_request_workflow_cancel(p_run, v_cancelled_workflow_id, v_now);
     PERFORM boardreadyops_raise_publication(v_run, v_now);
     RETURN v_run;
 END
@@ -771,6 +1029,64 @@ $$;
 
 
 ALTER FUNCTION public.boardreadyops_end_release_run(p_run public.release_runs, p_next_status text, p_reason_code text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_enqueue_pushed_ref(bigint, bigint, text, text, text, bigint, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_enqueue_pushed_ref(p_installation_id bigint, p_repository_id bigint, p_ref text, p_before text, p_commit_sha text, p_confirmed_observation bigint DEFAULT NULL::bigint, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(enqueue_outcome text, release_run_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_now timestamptz := COALESCE(p_now, clock_timestamp());
+    v_enabled boolean;
+    v_ref refs;
+    v_new boolean;
+BEGIN
+    v_enabled := boardreadyops_lock_tenant(p_installation_id, p_repository_id);
+    IF v_enabled IS NOT TRUE THEN
+        RETURN QUERY SELECT CASE WHEN v_enabled IS NULL THEN 'not_found' ELSE 'disabled' END, NULL::uuid;
+        RETURN;
+    END IF;
+    INSERT INTO refs (repository_id, installation_id, ref, open, draft, head_sha, observed_at, trust_mode)
+    SELECT p_repository_id, p_installation_id, p_ref, p_commit_sha IS NOT NULL, false,
+           COALESCE(p_commit_sha, p_before), v_now, 'trusted'
+    WHERE p_confirmed_observation IS NULL ON CONFLICT (repository_id, ref) DO NOTHING;
+    v_new := FOUND;
+    SELECT * INTO v_ref FROM refs AS stored
+        WHERE stored.repository_id = p_repository_id AND stored.ref = p_ref FOR NO KEY UPDATE;
+    IF p_confirmed_observation IS DISTINCT FROM v_ref.observation AND p_confirmed_observation IS NOT NULL THEN
+        RETURN QUERY SELECT 'moved_on'::text, NULL::uuid;
+        RETURN;
+    END IF;
+    IF NOT v_new AND p_confirmed_observation IS NULL AND p_commit_sha = v_ref.head_sha AND v_ref.open THEN
+        RETURN QUERY SELECT 'existing'::text, v_ref.release_run_id;
+        RETURN;
+    END IF;
+    IF NOT v_new AND p_confirmed_observation IS NULL AND (v_ref.head_sha IS DISTINCT FROM p_before
+        OR EXISTS (SELECT FROM release_runs AS seen WHERE seen.repository_id = p_repository_id AND seen.ref = p_ref
+            AND seen.commit_sha = p_commit_sha)) THEN
+        UPDATE refs SET observation = observation + 1 WHERE repository_id = p_repository_id AND ref = p_ref;
+        PERFORM boardreadyops_request_confirm(v_ref, v_now);
+        RETURN QUERY SELECT 'ask'::text, NULL::uuid;
+        RETURN;
+    END IF;
+
+    UPDATE refs AS stored SET open = p_commit_sha IS NOT NULL, head_sha = COALESCE(p_commit_sha, stored.head_sha),
+        observation = stored.observation + 1, observed_at = v_now
+    WHERE stored.repository_id = p_repository_id AND stored.ref = p_ref RETURNING * INTO STRICT v_ref;
+    IF v_ref.open THEN
+        RETURN QUERY SELECT head.enqueue_outcome, head.release_run_id FROM boardreadyops_open_head_run(v_ref, v_now) AS head;
+        RETURN;
+    END IF;
+    PERFORM boardreadyops_cancel_ref_runs(v_ref, 'ref_deleted', v_now);
+    RETURN QUERY SELECT 'closed'::text, NULL::uuid;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_enqueue_pushed_ref(p_installation_id bigint, p_repository_id bigint, p_ref text, p_before text, p_commit_sha text, p_confirmed_observation bigint, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_enqueue_release_run_with_outbox(bigint, bigint, text, integer, text, text, text, boolean, text, timestamp with time zone, bigint, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -793,7 +1109,7 @@ BEGIN
         RETURN;
     END IF;
     SELECT p_repository_id, p_installation_id, p_ref, p_pull_request_number, true, p_draft, p_base_ref, p_base_sha,
-           p_commit_sha, p_observed_at, 0, NULL INTO v_ref;
+           p_commit_sha, p_observed_at, 0, NULL, p_trust_mode, NULL INTO v_ref;
     v_adoption := boardreadyops_adopt_observation(v_ref, p_confirmed_observation);
     SELECT * INTO STRICT v_ref FROM refs AS stored WHERE stored.repository_id = p_repository_id AND stored.ref = p_ref;
     v_now := COALESCE(p_now, clock_timestamp());
@@ -803,29 +1119,214 @@ BEGIN
     END IF;
     IF v_adoption IN ('adopted', 'same') THEN
         RETURN QUERY SELECT head.enqueue_outcome, head.release_run_id, false
-            FROM boardreadyops_open_head_run(v_ref, p_trust_mode, v_now) AS head;
+            FROM boardreadyops_open_head_run(v_ref, v_now) AS head;
         RETURN;
     END IF;
 
-    PERFORM boardreadyops_request_confirm(v_ref, v_now);
     SELECT run.id INTO v_run_id FROM release_runs AS run
         WHERE run.repository_id = p_repository_id AND run.ref = p_ref AND run.commit_sha = p_commit_sha;
-    IF FOUND THEN
-        RETURN QUERY SELECT 'existing'::text, v_run_id, true;
-        RETURN;
-    END IF;
-    IF v_adoption = 'ask' OR v_ref.release_run_id IS NULL THEN
-        RETURN QUERY SELECT 'ignored'::text, NULL::uuid, true;
+    IF FOUND OR v_adoption = 'ask' OR v_ref.release_run_id IS NULL THEN
+        PERFORM boardreadyops_request_confirm(v_ref, v_now);
+        RETURN QUERY SELECT CASE WHEN v_run_id IS NULL THEN 'ignored' ELSE 'existing' END, v_run_id, true;
         RETURN;
     END IF;
     v_run_id := gen_random_uuid();
     PERFORM boardreadyops_insert_release_run(v_run_id, v_ref, p_commit_sha, p_trust_mode, v_ref.release_run_id, v_now);
+    PERFORM boardreadyops_request_confirm(v_ref, v_now);
     RETURN QUERY SELECT 'superseded'::text, v_run_id, true;
 END
 $$;
 
 
 ALTER FUNCTION public.boardreadyops_enqueue_release_run_with_outbox(p_installation_id bigint, p_repository_id bigint, p_ref text, p_pull_request_number integer, p_commit_sha text, p_base_ref text, p_base_sha text, p_draft boolean, p_trust_mode text, p_observed_at timestamp with time zone, p_confirmed_observation bigint, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_expire_runner_lease(uuid, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_expire_runner_lease(p_lease_id uuid, p_now timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    v_run release_runs;
+    v_attempt release_run_attempts;
+    v_lease runner_leases;
+    v_now timestamptz;
+BEGIN
+    SELECT run.* INTO v_run FROM release_runs AS run JOIN runner_leases AS lease ON lease.release_run_id = run.id
+        WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF run SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN runner_leases AS lease
+        ON lease.execution_attempt_id = attempt.id WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
+    v_now := GREATEST(p_now, v_run.updated_at, v_attempt.updated_at);
+    IF v_lease.state <> 'active' THEN
+        RETURN NULL;
+    END IF;
+    IF v_lease.expires_at > p_now THEN
+        UPDATE runner_leases SET next_check_at = expires_at WHERE id = p_lease_id;
+        RETURN 'rearmed';
+    END IF;
+    IF v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
+        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
+           (v_lease.expected_run_status, v_lease.expected_run_version,
+            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+        UPDATE runner_leases SET state = 'expired', ended_at = v_now WHERE id = p_lease_id;
+        RETURN 'closed';
+    END IF;
+    IF v_lease.maximum_expires_at <= p_now THEN
+        UPDATE release_run_attempts SET inferred = true WHERE id = v_attempt.id;
+        PERFORM boardreadyops_end_release_run(v_run, 'timed_out', 'run_deadline_exceeded', v_now);
+        RETURN 'timed_out';
+    END IF;
+
+    v_run.lost_attempts := v_run.lost_attempts + 1;
+    v_run := boardreadyops_give_back_run(
+        v_run, v_attempt, 'stale', p_lease_id, 'expired', 'runner_lease_expired', 0, v_now);
+    RETURN CASE v_run.status WHEN 'failed' THEN 'exhausted' ELSE 'requeued' END;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_expire_runner_lease(p_lease_id uuid, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_expire_runner_leases(integer, uuid, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_expire_runner_leases(p_limit integer, p_only_lease_id uuid DEFAULT NULL::uuid, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(lease_id uuid, expiry_outcome text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_now timestamptz := COALESCE(p_now, clock_timestamp());
+BEGIN
+    PERFORM boardreadyops_grant_grace(v_now);
+    FOR lease_id IN SELECT lease.id FROM runner_leases AS lease
+        WHERE lease.state = 'active' AND lease.next_check_at <= v_now
+            AND (p_only_lease_id IS NULL OR lease.id = p_only_lease_id)
+        ORDER BY lease.next_check_at LIMIT p_limit
+    LOOP
+        expiry_outcome := boardreadyops_expire_runner_lease(lease_id, v_now);
+        IF expiry_outcome IS NOT NULL THEN
+            RETURN NEXT;
+        END IF;
+    END LOOP;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_expire_runner_leases(p_limit integer, p_only_lease_id uuid, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_give_back_run(public.release_runs, public.release_run_attempts, text, uuid, text, text, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_give_back_run(p_run public.release_runs, p_attempt public.release_run_attempts, p_attempt_status text, p_lease_id uuid, p_lease_state text, p_reason_code text, p_delay_seconds integer, p_now timestamp with time zone) RETURNS public.release_runs
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    v_given_back_limit CONSTANT integer := 20;
+    v_run release_runs := p_run;
+    v_attempt release_run_attempts := p_attempt;
+BEGIN
+    UPDATE runner_leases SET state = p_lease_state, ended_at = p_now WHERE id = p_lease_id;
+    IF v_run.lost_attempts >= (SELECT max_execution_attempts FROM deployment_settings)
+        OR v_run.given_back >= v_given_back_limit THEN
+        v_attempt.inferred := true;
+        PERFORM boardreadyops_move_execution_attempt(v_attempt, 'failed', 'runner_attempts_exhausted', p_now);
+        v_run := boardreadyops_move_release_run(v_run, 'failed', 'runner_attempts_exhausted', p_now);
+    ELSE
+        PERFORM boardreadyops_move_execution_attempt(v_attempt, p_attempt_status, p_reason_code, p_now);
+        v_run.queued_at := p_now + make_interval(secs => p_delay_seconds);
+        v_run := boardreadyops_move_release_run(v_run, 'queued', p_reason_code, p_now);
+    END IF;
+    PERFORM boardreadyops_raise_publication(v_run, p_now);
+    RETURN v_run;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_give_back_run(p_run public.release_runs, p_attempt public.release_run_attempts, p_attempt_status text, p_lease_id uuid, p_lease_state text, p_reason_code text, p_delay_seconds integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_give_up_workflow_dispatch(bigint, bigint, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_give_up_workflow_dispatch(p_effect_id bigint, p_generation bigint, p_cause text, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_run release_runs;
+    v_attempt release_run_attempts;
+    v_effect outbox;
+    v_now timestamptz;
+BEGIN
+    SELECT run.* INTO v_run FROM release_runs AS run JOIN outbox AS effect ON effect.release_run_id = run.id
+        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch' FOR NO KEY UPDATE OF run;
+    IF NOT FOUND THEN
+        RETURN 'not_found';
+    END IF;
+    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN outbox AS effect
+        ON effect.execution_attempt_id = attempt.id WHERE effect.id = p_effect_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_effect FROM outbox WHERE id = p_effect_id FOR NO KEY UPDATE;
+    IF v_effect.generation IS DISTINCT FROM p_generation OR v_effect.settled_at IS NOT NULL THEN
+        RETURN 'stale';
+    END IF;
+    IF COALESCE(p_cause NOT IN ('refused', 'silent'), true) THEN
+        RETURN 'invalid';
+    END IF;
+    v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
+    UPDATE outbox SET settled_at = v_now, outcome_code = p_cause, claimed_until = NULL WHERE id = p_effect_id;
+    IF v_run.execution_attempt_id <> v_attempt.id OR v_attempt.status <> 'dispatching' OR v_run.status <> 'queued' THEN
+        RETURN 'ended';
+    END IF;
+
+    IF p_cause = 'refused' THEN
+        PERFORM boardreadyops_end_release_run(v_run, 'failed', 'workflow_dispatch_failed', v_now);
+    ELSE
+        PERFORM boardreadyops_replace_silent_dispatch(v_run, v_attempt, v_now);
+    END IF;
+    RETURN 'applied';
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_give_up_workflow_dispatch(p_effect_id bigint, p_generation bigint, p_cause text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_grant_grace(timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_grant_grace(p_now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    v_mark_every CONSTANT interval := interval '5 seconds';
+    v_swept_at timestamptz;
+    v_lease_length interval;
+BEGIN
+    SELECT swept_at INTO v_swept_at FROM sweep_marks WHERE sweep = 'leases' AND swept_at < p_now - v_mark_every
+        FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    SELECT make_interval(secs => lease_seconds) INTO STRICT v_lease_length FROM deployment_settings;
+    UPDATE sweep_marks SET swept_at = p_now WHERE sweep = 'leases';
+    IF p_now - v_swept_at > GREATEST(v_lease_length / 3, v_mark_every * 2) THEN
+        UPDATE runner_leases SET
+            expires_at = LEAST(GREATEST(expires_at, p_now + v_lease_length), maximum_expires_at),
+            next_check_at = LEAST(GREATEST(expires_at, p_now + v_lease_length), maximum_expires_at)
+        WHERE id IN (SELECT id FROM runner_leases WHERE state = 'active' FOR NO KEY UPDATE SKIP LOCKED);
+    END IF;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_grant_grace(p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_heartbeat_runner_lease(uuid, text, integer, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -851,7 +1352,7 @@ BEGIN
     END IF;
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
     v_now := COALESCE(p_now, clock_timestamp());
-    v_alive := v_lease.state = 'active' AND v_lease.expires_at > v_now;
+    v_alive := v_lease.state = 'active' AND v_lease.maximum_expires_at > v_now;
     IF v_alive THEN
         UPDATE runner_leases SET
             heartbeat_at = v_now, progress = p_progress, message = left(p_message, 500),
@@ -896,6 +1397,9 @@ BEGIN
             p_ref.base_sha, v_backend, p_trust_mode, v_approval, p_superseded_by,
             boardreadyops_due_at(p_ref.installation_id, 'queued', v_approval, p_now), p_now, p_now, p_now)
     RETURNING * INTO STRICT v_run;
+    v_run.execution_attempt_id := boardreadyops_plan_attempt(v_run, p_now);
+    UPDATE release_runs SET execution_attempt_id = v_run.execution_attempt_id
+        WHERE id = p_id AND v_run.execution_attempt_id IS NOT NULL;
     PERFORM boardreadyops_open_publication(v_run, p_now);
     IF p_superseded_by IS NOT NULL THEN
         RETURN boardreadyops_end_release_run(v_run, 'superseded', 'newer_commit', p_now);
@@ -922,7 +1426,7 @@ DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
     v_expires_at timestamptz := v_now + make_interval(secs => p_ttl_seconds);
 BEGIN
-    IF p_ttl_seconds NOT BETWEEN 1 AND 3600 OR (p_installation_id IS NULL AND p_repository_ids IS NOT NULL) THEN
+    IF COALESCE(p_ttl_seconds NOT BETWEEN 1 AND 3600, true) OR (p_installation_id IS NULL AND p_repository_ids IS NOT NULL) THEN
         RETURN QUERY SELECT 'invalid'::text, NULL::timestamptz;
         RETURN;
     END IF;
@@ -941,6 +1445,29 @@ $$;
 
 
 ALTER FUNCTION public.boardreadyops_issue_runner_enrollment(p_installation_id bigint, p_repository_ids bigint[], p_name text, p_token_digest bytea, p_ttl_seconds integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_list_due(text, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_list_due(p_sweep text, p_limit integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_now timestamptz := COALESCE(p_now, clock_timestamp());
+BEGIN
+    IF p_sweep = 'deadlines' THEN
+        RETURN QUERY SELECT id FROM release_runs WHERE due_at <= v_now ORDER BY due_at LIMIT p_limit;
+    ELSIF p_sweep = 'leases' THEN
+        RETURN QUERY SELECT id FROM runner_leases WHERE state = 'active' AND next_check_at <= v_now
+            ORDER BY next_check_at LIMIT p_limit;
+    END IF;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_list_due(p_sweep text, p_limit integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_lock_tenant(bigint, bigint); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -1038,8 +1565,11 @@ BEGIN
         retry_number = p_run.retry_number,
         superseded_by = p_run.superseded_by,
         cancelled_by = p_run.cancelled_by,
+        lost_attempts = p_run.lost_attempts,
+        given_back = p_run.given_back,
+        needs = p_run.needs,
         due_at = boardreadyops_due_at(p_run.installation_id, p_next_status, p_run.approval, p_now),
-        queued_at = CASE WHEN p_next_status = 'queued' THEN p_now ELSE p_run.queued_at END,
+        queued_at = CASE WHEN p_next_status = 'queued' THEN GREATEST(p_now, p_run.queued_at) ELSE p_run.queued_at END,
         finished_at = CASE WHEN p_next_status NOT IN ('queued', 'dispatched', 'running') THEN p_now END,
         updated_at = p_now
     WHERE id = p_run.id
@@ -1075,28 +1605,147 @@ CREATE TABLE public.runner_registrations (
 ALTER TABLE public.runner_registrations OWNER TO boardreadyops_owner;
 
 --
--- Name: boardreadyops_next_claimable_run(public.runner_registrations); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+-- Name: boardreadyops_next_claimable_run(public.runner_registrations, text[], timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE FUNCTION public.boardreadyops_next_claimable_run(p_registration public.runner_registrations) RETURNS public.release_runs
-    LANGUAGE sql
+CREATE FUNCTION public.boardreadyops_next_claimable_run(p_registration public.runner_registrations, p_capabilities text[], p_now timestamp with time zone) RETURNS public.release_runs
+    LANGUAGE plpgsql
     AS $$
-    SELECT run.* FROM release_runs AS run
-    WHERE run.status = 'queued' AND run.execution_backend = 'runner' AND run.approval <> 'waiting'
-        AND run.superseded_by IS NULL
-        AND (p_registration.installation_id IS NULL OR run.installation_id = p_registration.installation_id)
-        AND (p_registration.repository_ids IS NULL OR run.repository_id = ANY (p_registration.repository_ids))
-    ORDER BY run.queued_at, run.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+DECLARE
+    v_after bigint;
+    v_served bigint;
+    v_marked bigint;
+    v_walked bigint;
+    v_run release_runs;
+BEGIN
+    IF p_registration.installation_id IS NOT NULL THEN
+        RETURN boardreadyops_oldest_claimable_run(
+            p_registration, p_registration.installation_id, p_capabilities, p_now);
+    END IF;
+    SELECT last_value INTO v_served FROM claim_turn;
+    v_after := v_served;
+    LOOP
+        SELECT min(installation_id) INTO v_marked FROM claim_marks WHERE installation_id > v_after;
+        IF v_marked IS DISTINCT FROM v_after + 1 THEN
+            v_walked := COALESCE(pg_stat_get_xact_tuples_returned('release_runs_claimable'::regclass), 0);
+            SELECT * INTO v_run FROM release_runs AS run
+            WHERE run.status = 'queued' AND run.execution_backend = 'runner' AND run.approval <> 'waiting'
+                AND run.superseded_by IS NULL AND run.installation_id > v_after
+                AND run.installation_id < COALESCE(v_marked, 9223372036854775807) AND run.queued_at <= p_now
+                AND (run.needs = '{}' OR boardreadyops_capabilities_meet(p_capabilities, run.needs))
+            ORDER BY run.installation_id, run.queued_at, run.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+            IF FOUND THEN
+                PERFORM boardreadyops_note_claim_walk(v_run.installation_id, v_run.queued_at,
+                    pg_stat_get_xact_tuples_returned('release_runs_claimable'::regclass) - v_walked, p_now);
+            END IF;
+        END IF;
+        IF v_run.id IS NULL AND v_marked IS NOT NULL THEN
+            v_run := boardreadyops_oldest_claimable_run(p_registration, v_marked, p_capabilities, p_now);
+        END IF;
+        IF v_run.id IS NOT NULL THEN
+            PERFORM setval('claim_turn', v_run.installation_id);
+            RETURN v_run;
+        END IF;
+        EXIT WHEN v_marked IS NULL AND v_served = 0;
+        -- The last one was reached: once more from the first.
+        v_after := COALESCE(v_marked, 0);
+        v_served := CASE WHEN v_marked IS NULL THEN 0 ELSE v_served END;
+    END LOOP;
+    RETURN NULL;
+END
 $$;
 
 
-ALTER FUNCTION public.boardreadyops_next_claimable_run(p_registration public.runner_registrations) OWNER TO boardreadyops_owner;
+ALTER FUNCTION public.boardreadyops_next_claimable_run(p_registration public.runner_registrations, p_capabilities text[], p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
--- Name: boardreadyops_open_head_run(public.refs, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+-- Name: boardreadyops_note_claim_walk(bigint, timestamp with time zone, bigint, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE FUNCTION public.boardreadyops_open_head_run(p_ref public.refs, p_trust_mode text, p_now timestamp with time zone) RETURNS TABLE(enqueue_outcome text, release_run_id uuid)
+CREATE FUNCTION public.boardreadyops_note_claim_walk(p_installation_id bigint, p_found_queued_at timestamp with time zone, p_walked bigint, p_now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    v_long_walk CONSTANT bigint := 100;
+    v_late_commit CONSTANT interval := interval '30 seconds';
+    v_begin timestamptz := LEAST(p_found_queued_at, p_now - v_late_commit);
+    v_rescan_at timestamptz := p_now
+        + LEAST(GREATEST(interval '30 seconds', p_walked * interval '5 milliseconds'), interval '10 minutes');
+    v_mark claim_marks;
+BEGIN
+    SELECT * INTO v_mark FROM claim_marks WHERE installation_id = p_installation_id FOR UPDATE SKIP LOCKED;
+    IF p_walked <= v_long_walk THEN
+        DELETE FROM claim_marks WHERE installation_id = v_mark.installation_id AND v_mark.rescan_at <= p_now;
+        RETURN;
+    END IF;
+    IF v_mark.installation_id IS NOT NULL THEN
+        UPDATE claim_marks SET queued_at = v_begin,
+            rescan_at = CASE WHEN v_mark.rescan_at <= p_now THEN v_rescan_at ELSE v_mark.rescan_at END
+        WHERE installation_id = p_installation_id;
+        RETURN;
+    END IF;
+    INSERT INTO claim_marks (installation_id, queued_at, rescan_at) VALUES (p_installation_id, v_begin, v_rescan_at)
+        ON CONFLICT DO NOTHING;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_note_claim_walk(p_installation_id bigint, p_found_queued_at timestamp with time zone, p_walked bigint, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_oldest_claimable_run(public.runner_registrations, bigint, text[], timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_oldest_claimable_run(p_registration public.runner_registrations, p_installation_id bigint, p_capabilities text[], p_now timestamp with time zone) RETURNS public.release_runs
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    v_from timestamptz;
+    v_walked bigint;
+    v_run release_runs;
+BEGIN
+    SELECT queued_at INTO v_from FROM claim_marks WHERE installation_id = p_installation_id AND rescan_at > p_now;
+    IF NOT FOUND THEN
+        -- One claim walks from the beginning, the others meanwhile go on from the old mark.
+        PERFORM FROM claim_marks WHERE installation_id = p_installation_id FOR NO KEY UPDATE SKIP LOCKED;
+        IF NOT FOUND THEN
+            SELECT queued_at INTO v_from FROM claim_marks WHERE installation_id = p_installation_id;
+        END IF;
+    END IF;
+    IF v_from IS NOT NULL THEN
+        v_from := LEAST(v_from, (SELECT run.queued_at FROM release_runs AS run
+            WHERE run.status = 'queued' AND run.execution_backend = 'runner' AND run.approval <> 'waiting'
+                AND run.superseded_by IS NULL AND run.needs <> '{}' AND run.installation_id = p_installation_id
+                AND boardreadyops_capabilities_meet(p_capabilities, run.needs)
+            ORDER BY run.queued_at LIMIT 1));
+    END IF;
+
+    -- Pairs, and not an equal installation: only release_runs_claimable has this order, whatever statistics say.
+    v_walked := COALESCE(pg_stat_get_xact_tuples_returned('release_runs_claimable'::regclass), 0);
+    SELECT * INTO v_run FROM release_runs AS run
+    WHERE run.status = 'queued' AND run.execution_backend = 'runner' AND run.approval <> 'waiting'
+        AND run.superseded_by IS NULL
+        AND (run.installation_id, run.queued_at) >= (p_installation_id, COALESCE(v_from, '-infinity'))
+        AND (run.installation_id, run.queued_at) <= (p_installation_id, p_now)
+        AND (p_registration.repository_ids IS NULL OR run.repository_id = ANY (p_registration.repository_ids))
+        AND (run.needs = '{}' OR boardreadyops_capabilities_meet(p_capabilities, run.needs))
+    ORDER BY run.installation_id, run.queued_at, run.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+    v_walked := COALESCE(pg_stat_get_xact_tuples_returned('release_runs_claimable'::regclass), 0) - v_walked;
+    IF p_registration.repository_ids IS NULL THEN
+        PERFORM boardreadyops_note_claim_walk(p_installation_id, v_run.queued_at, v_walked, p_now);
+    END IF;
+    RETURN v_run;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_oldest_claimable_run(p_registration public.runner_registrations, p_installation_id bigint, p_capabilities text[], p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_open_head_run(public.refs, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_open_head_run(p_ref public.refs, p_now timestamp with time zone) RETURNS TABLE(enqueue_outcome text, release_run_id uuid)
     LANGUAGE plpgsql
     AS $$
 DECLARE
@@ -1105,44 +1754,115 @@ DECLARE
     v_replaced release_runs;
     v_created boolean;
 BEGIN
-    PERFORM FROM release_runs AS run WHERE run.repository_id = p_ref.repository_id AND run.ref = p_ref.ref
-        AND (run.status IN ('queued', 'dispatched', 'running') OR run.commit_sha = p_ref.head_sha)
+    -- By id, for the order of locks. At most one run of a ref is open, and the index that sees to it finds that one, so
+    -- the cost does not grow with the commits that the ref has seen.
+    PERFORM FROM release_runs AS run WHERE run.id IN (
+        SELECT open.id FROM release_runs AS open WHERE open.repository_id = p_ref.repository_id AND open.ref = p_ref.ref
+            AND open.status IN ('queued', 'dispatched', 'running') AND open.superseded_by IS NULL
+        UNION ALL
+        SELECT head.id FROM release_runs AS head WHERE head.repository_id = p_ref.repository_id
+            AND head.ref = p_ref.ref AND head.commit_sha = p_ref.head_sha)
         ORDER BY run.id FOR NO KEY UPDATE;
     SELECT * INTO v_head FROM release_runs AS run WHERE run.repository_id = p_ref.repository_id
         AND run.ref = p_ref.ref AND run.commit_sha = p_ref.head_sha;
     v_created := v_head.id IS NULL;
     v_head_id := COALESCE(v_head.id, gen_random_uuid());
-    -- Naming the successor first takes the older runs out of the one-open-run index; their end follows below.
-    UPDATE release_runs AS run SET superseded_by = v_head_id WHERE run.repository_id = p_ref.repository_id
-        AND run.ref = p_ref.ref AND run.status IN ('queued', 'dispatched', 'running') AND run.id <> v_head_id;
+    -- The older run ends first, naming a successor that may be stored only below: the reference is deferred.
+    FOR v_replaced IN SELECT * FROM release_runs AS run WHERE run.repository_id = p_ref.repository_id
+        AND run.ref = p_ref.ref AND run.status IN ('queued', 'dispatched', 'running') AND run.superseded_by IS NULL
+        AND run.id <> v_head_id
+    LOOP
+        v_replaced.superseded_by := v_head_id;
+        PERFORM boardreadyops_end_release_run(v_replaced, 'superseded', 'newer_commit', p_now);
+    END LOOP;
 
     IF v_created THEN
-        PERFORM boardreadyops_insert_release_run(v_head_id, p_ref, p_ref.head_sha, p_trust_mode, NULL, p_now);
+        PERFORM boardreadyops_insert_release_run(v_head_id, p_ref, p_ref.head_sha, p_ref.trust_mode, NULL, p_now);
     ELSIF v_head.status = 'superseded' OR (v_head.status = 'cancelled'
         AND v_head.reason_code NOT IN ('cancelled_by_user', 'policy_skipped')) THEN
         PERFORM boardreadyops_ask_again(v_head, 'head_returned', p_now);
     END IF;
-    FOR v_replaced IN SELECT * FROM release_runs AS run WHERE run.repository_id = p_ref.repository_id
-        AND run.ref = p_ref.ref AND run.status IN ('queued', 'dispatched', 'running') AND run.id <> v_head_id
-        ORDER BY run.id
-    LOOP
-        PERFORM boardreadyops_end_release_run(v_replaced, 'superseded', 'newer_commit', p_now);
-    END LOOP;
-    UPDATE refs SET release_run_id = v_head_id WHERE repository_id = p_ref.repository_id AND ref = p_ref.ref;
+    IF v_head.base_sha IS DISTINCT FROM p_ref.base_sha AND NOT v_created THEN
+        UPDATE release_runs SET base_sha = p_ref.base_sha WHERE id = v_head_id;
+    END IF;
+    UPDATE refs SET release_run_id = v_head_id, level_due_at = NULL WHERE repository_id = p_ref.repository_id AND ref = p_ref.ref;
     RETURN QUERY SELECT CASE WHEN v_created THEN 'created' ELSE 'existing' END, v_head_id;
 END
 $$;
 
 
-ALTER FUNCTION public.boardreadyops_open_head_run(p_ref public.refs, p_trust_mode text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+ALTER FUNCTION public.boardreadyops_open_head_run(p_ref public.refs, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: publications; Type: TABLE; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE TABLE public.publications (
+    id bigint NOT NULL,
+    installation_id bigint NOT NULL,
+    repository_id bigint NOT NULL,
+    release_run_id uuid NOT NULL,
+    retry_id uuid NOT NULL,
+    retry_number integer NOT NULL,
+    ordinal integer DEFAULT 0 NOT NULL,
+    commit_sha text NOT NULL,
+    check_name text NOT NULL,
+    external_id text NOT NULL,
+    payload jsonb NOT NULL,
+    desired_seq bigint DEFAULT 1 NOT NULL,
+    acked_seq bigint DEFAULT 0 NOT NULL,
+    generation bigint DEFAULT 0 NOT NULL,
+    leased boolean DEFAULT false NOT NULL,
+    claimed_until timestamp with time zone,
+    doubtful boolean DEFAULT false NOT NULL,
+    doubtful_until timestamp with time zone,
+    verify_at timestamp with time zone,
+    check_run_id bigint,
+    available_at timestamp with time zone NOT NULL,
+    send_count integer DEFAULT 0 NOT NULL,
+    last_error text,
+    closed_code text,
+    created_at timestamp with time zone NOT NULL,
+    acked_at timestamp with time zone,
+    CONSTRAINT never_acked_beyond_desired CHECK ((acked_seq <= desired_seq)),
+    CONSTRAINT publications_check_name_check CHECK (((length(check_name) >= 1) AND (length(check_name) <= 200))),
+    CONSTRAINT publications_check_run_id_check CHECK ((check_run_id > 0)),
+    CONSTRAINT publications_desired_seq_check CHECK ((desired_seq > 0)),
+    CONSTRAINT publications_last_error_check CHECK ((length(last_error) <= 500)),
+    CONSTRAINT publications_ordinal_check CHECK ((ordinal >= 0))
+);
+
+
+ALTER TABLE public.publications OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_open_next_ordinal(public.publications, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_open_next_ordinal(p_publication public.publications, p_now timestamp with time zone) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO publications (installation_id, repository_id, release_run_id, retry_id, retry_number, ordinal, commit_sha,
+                              check_name, external_id, payload, available_at, created_at)
+    VALUES (p_publication.installation_id, p_publication.repository_id, p_publication.release_run_id,
+            p_publication.retry_id, p_publication.retry_number, p_publication.ordinal + 1, p_publication.commit_sha,
+            p_publication.check_name,
+            p_publication.release_run_id || ':' || p_publication.retry_number || ':' || p_publication.ordinal + 1,
+            p_publication.payload, p_now, p_now)
+    ON CONFLICT (release_run_id, retry_number, ordinal) DO NOTHING
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_open_next_ordinal(p_publication public.publications, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_open_publication(public.release_runs, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
 CREATE FUNCTION public.boardreadyops_open_publication(p_run public.release_runs, p_now timestamp with time zone) RETURNS void
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
+BEGIN
     INSERT INTO publications (installation_id, repository_id, release_run_id, retry_id, retry_number, commit_sha,
                               check_name, external_id, payload, available_at, created_at)
     VALUES (p_run.installation_id, p_run.repository_id, p_run.id, p_run.retry_id, p_run.retry_number, p_run.commit_sha,
@@ -1150,11 +1870,38 @@ CREATE FUNCTION public.boardreadyops_open_publication(p_run public.release_runs,
                  THEN 'BoardReadyOps (' || left(regexp_replace(p_run.ref, '^refs/(heads|tags)/', ''), 180) || ')'
                  ELSE 'BoardReadyOps' END,
             p_run.id || ':' || p_run.retry_number || ':0',
-            boardreadyops_publication_payload(p_run), p_now, p_now)
+            boardreadyops_publication_payload(p_run), p_now, p_now);
+END
 $$;
 
 
 ALTER FUNCTION public.boardreadyops_open_publication(p_run public.release_runs, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_plan_attempt(public.release_runs, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_plan_attempt(p_run public.release_runs, p_now timestamp with time zone) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    v_attempt_id uuid;
+BEGIN
+    IF p_run.execution_backend = 'runner' THEN
+        RETURN NULL;
+    END IF;
+    INSERT INTO release_run_attempts (installation_id, repository_id, release_run_id, number, retry_id, status,
+                                      created_at, updated_at)
+    SELECT p_run.installation_id, p_run.repository_id, p_run.id, COALESCE(max(number), 0) + 1, p_run.retry_id, 'queued',
+           p_now, p_now
+    FROM release_run_attempts WHERE release_run_id = p_run.id
+    RETURNING id INTO STRICT v_attempt_id;
+    RETURN v_attempt_id;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_plan_attempt(p_run public.release_runs, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_publication_payload(public.release_runs); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -1187,19 +1934,85 @@ ALTER FUNCTION public.boardreadyops_publication_payload(p_run public.release_run
 --
 
 CREATE FUNCTION public.boardreadyops_raise_publication(p_run public.release_runs, p_now timestamp with time zone) RETURNS void
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
+BEGIN
     UPDATE publications SET
         payload = boardreadyops_publication_payload(p_run),
         desired_seq = desired_seq + 1,
         available_at = LEAST(available_at, p_now)
-    WHERE release_run_id = p_run.id AND retry_number = p_run.retry_number
-        AND ordinal = (SELECT max(newest.ordinal) FROM publications AS newest
-                       WHERE newest.release_run_id = p_run.id AND newest.retry_number = p_run.retry_number)
+    WHERE release_run_id = p_run.id AND retry_number = p_run.retry_number;
+END
 $$;
 
 
 ALTER FUNCTION public.boardreadyops_raise_publication(p_run public.release_runs, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_reconcile_workflow_run(bigint, uuid, bigint, integer, text, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_reconcile_workflow_run(p_repository_id bigint, p_execution_attempt_id uuid, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_workflow_status text, p_grace_seconds integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_found release_run_attempts;
+    v_run release_runs;
+    v_attempt release_run_attempts;
+    v_now timestamptz;
+BEGIN
+    SELECT * INTO v_found FROM release_run_attempts WHERE repository_id = p_repository_id
+        AND (workflow_run_id = p_workflow_run_id OR id = p_execution_attempt_id)
+        ORDER BY workflow_run_id = p_workflow_run_id DESC NULLS LAST, workflow_run_attempt DESC LIMIT 1;
+    IF p_workflow_run_attempt > 1 THEN
+        PERFORM boardreadyops_lock_tenant(v_found.installation_id, p_repository_id);
+        PERFORM FROM refs JOIN release_runs AS run ON run.repository_id = refs.repository_id AND run.ref = refs.ref
+            WHERE run.id = v_found.release_run_id FOR NO KEY UPDATE OF refs;
+    END IF;
+    SELECT * INTO v_run FROM release_runs
+        WHERE id = v_found.release_run_id AND execution_backend = 'actions' FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'not_found';
+    END IF;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts WHERE id = v_found.id FOR NO KEY UPDATE;
+    v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
+    IF v_attempt.workflow_run_id = p_workflow_run_id AND v_attempt.workflow_run_attempt > p_workflow_run_attempt THEN
+        RETURN 'ended';
+    END IF;
+    IF v_attempt.workflow_run_id = p_workflow_run_id AND v_attempt.workflow_run_attempt < p_workflow_run_attempt THEN
+        RETURN boardreadyops_retry_on_github(v_run, p_workflow_run_id, p_workflow_run_attempt, v_now);
+    END IF;
+    IF boardreadyops_bind_workflow_run(v_run, v_attempt, p_workflow_run_id, p_workflow_run_attempt, v_now) = 'conflict' THEN
+        RETURN 'conflict';
+    END IF;
+    IF v_attempt.finished_at IS NOT NULL OR v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id THEN
+        IF p_workflow_status <> 'completed' THEN
+            PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
+        END IF;
+        UPDATE reconciliation_findings SET settled_at = v_now, next_check_at = NULL WHERE release_run_id = v_run.id
+            AND execution_attempt_id = v_attempt.id AND settled_at IS NULL;
+        RETURN 'ended';
+    END IF;
+    IF p_workflow_status = 'completed' THEN
+        RETURN boardreadyops_settle_silent_workflow(v_run, v_attempt, p_grace_seconds, v_now);
+    END IF;
+    IF p_workflow_status <> 'in_progress' OR v_attempt.status NOT IN ('dispatching', 'dispatched') THEN
+        RETURN 'existing';
+    END IF;
+
+    IF v_attempt.status = 'dispatching' THEN
+        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', v_now);
+    END IF;
+    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'in_progress', 'workflow_reconciled', v_now);
+    v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', v_now);
+    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    RETURN 'applied';
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_reconcile_workflow_run(p_repository_id bigint, p_execution_attempt_id uuid, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_workflow_status text, p_grace_seconds integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_record_check_run(bigint, bigint, bigint, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -1213,6 +2026,7 @@ DECLARE
     v_run release_runs;
     v_attempt release_run_attempts;
     v_publication publications;
+    v_now timestamptz;
 BEGIN
     SELECT run.* INTO v_run FROM release_runs AS run
         JOIN publications AS publication ON publication.release_run_id = run.id
@@ -1231,8 +2045,9 @@ BEGIN
 
     UPDATE publications SET check_run_id = p_check_run_id WHERE id = p_publication_id;
     IF v_attempt.status = 'queued' AND v_publication.retry_id = v_run.retry_id THEN
-        PERFORM boardreadyops_move_execution_attempt(v_attempt, 'dispatching', 'check_run_created',
-            GREATEST(COALESCE(p_now, clock_timestamp()), v_attempt.updated_at));
+        v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
+        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatching', 'check_run_created', v_now);
+        PERFORM boardreadyops_request_dispatch(v_run, v_attempt, v_now);
     END IF;
     RETURN 'applied';
 END
@@ -1264,8 +2079,8 @@ BEGIN
         RETURN QUERY SELECT 'not_found'::text, NULL::bigint;
         RETURN;
     END IF;
-    IF (p_status, p_decision) NOT IN (('completed', 'pass'), ('completed', 'fail'), ('failed', 'error'),
-                                      ('timed_out', 'error')) THEN
+    IF COALESCE((p_status, p_decision) NOT IN (('completed', 'pass'), ('completed', 'fail'), ('failed', 'error'),
+                                               ('timed_out', 'error')), true) THEN
         RETURN QUERY SELECT 'invalid_transition'::text, NULL::bigint;
         RETURN;
     END IF;
@@ -1299,6 +2114,47 @@ $$;
 
 
 ALTER FUNCTION public.boardreadyops_record_runner_result(p_release_run_id uuid, p_execution_attempt_id uuid, p_retry_id uuid, p_registration_id uuid, p_body_sha256 bytea, p_status text, p_decision text, p_summary text, p_error_count integer, p_warning_count integer, p_details jsonb, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_record_verification(bigint, bigint, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_record_verification(p_publication_id bigint, p_seq bigint, p_finding text, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_now timestamptz := COALESCE(p_now, clock_timestamp());
+    v_publication publications;
+BEGIN
+    PERFORM FROM release_runs AS run JOIN publications AS publication ON publication.release_run_id = run.id
+        WHERE publication.id = p_publication_id FOR SHARE OF run;
+    SELECT * INTO v_publication FROM publications WHERE id = p_publication_id FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'not_found';
+    END IF;
+    IF COALESCE(p_finding NOT IN ('same', 'different', 'frozen', 'gone'), true) THEN
+        RETURN 'invalid';
+    END IF;
+    IF v_publication.desired_seq IS DISTINCT FROM p_seq OR v_publication.closed_code IS NOT NULL THEN
+        RETURN 'stale';
+    END IF;
+
+    UPDATE publications SET
+        verify_at = NULL,
+        desired_seq = desired_seq + CASE p_finding WHEN 'different' THEN 1 ELSE 0 END,
+        available_at = CASE p_finding WHEN 'different' THEN v_now ELSE available_at END,
+        closed_code = CASE p_finding WHEN 'gone' THEN 'gone' WHEN 'frozen' THEN 'frozen' END
+    WHERE id = p_publication_id;
+    IF p_finding IN ('frozen', 'gone') THEN
+        PERFORM boardreadyops_open_next_ordinal(v_publication, v_now);
+    END IF;
+    RETURN 'applied';
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_record_verification(p_publication_id bigint, p_seq bigint, p_finding text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_refuse_event_change(); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -1348,6 +2204,124 @@ $$;
 ALTER FUNCTION public.boardreadyops_register_runner(p_enrollment_digest bytea, p_token_digest bytea, p_name text, p_runner_version text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
+-- Name: boardreadyops_relinquish_runner_lease(uuid, text, text, text[], timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_relinquish_runner_lease(p_lease_id uuid, p_reason text, p_message text, p_needs text[], p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_run release_runs;
+    v_attempt release_run_attempts;
+    v_lease runner_leases;
+    v_now timestamptz;
+    v_delay_seconds integer := 0;
+BEGIN
+    SELECT run.* INTO v_run FROM release_runs AS run JOIN runner_leases AS lease ON lease.release_run_id = run.id
+        WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF run;
+    IF NOT FOUND THEN
+        RETURN 'not_found';
+    END IF;
+    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN runner_leases AS lease
+        ON lease.execution_attempt_id = attempt.id WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
+    v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
+    IF v_lease.state <> 'active' OR v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
+        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
+           (v_lease.expected_run_status, v_lease.expected_run_version,
+            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+        RETURN CASE v_lease.state WHEN 'relinquished' THEN 'replayed' ELSE 'stale' END;
+    END IF;
+    IF COALESCE(p_reason NOT IN ('shutdown', 'capacity', 'operator', 'job_error', 'capability'), true) THEN
+        RETURN 'invalid';
+    END IF;
+
+    IF p_reason = 'job_error' THEN
+        v_run.lost_attempts := v_run.lost_attempts + 1;
+    ELSE
+        v_run.given_back := v_run.given_back + 1;
+        v_delay_seconds := LEAST(60, 2 ^ LEAST(v_run.given_back, 6));
+    END IF;
+    IF p_reason = 'capability' THEN
+        v_run.needs := (SELECT COALESCE(array_agg(DISTINCT left(need, 200) ORDER BY left(need, 200)), '{}')
+                        FROM unnest((v_run.needs || p_needs)[1:20]) AS need);
+    END IF;
+    UPDATE runner_leases SET message = left(COALESCE(p_message, ''), 500) WHERE id = p_lease_id;
+    PERFORM boardreadyops_give_back_run(
+        v_run, v_attempt, CASE p_reason WHEN 'job_error' THEN 'failed' ELSE 'stale' END, p_lease_id, 'relinquished',
+        'runner_lease_relinquished', v_delay_seconds, v_now);
+    RETURN 'accepted';
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_relinquish_runner_lease(p_lease_id uuid, p_reason text, p_message text, p_needs text[], p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_replace_silent_dispatch(public.release_runs, public.release_run_attempts, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_replace_silent_dispatch(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone) RETURNS public.release_runs
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    v_run release_runs := p_run;
+    v_attempt release_run_attempts;
+BEGIN
+    v_run.lost_attempts := p_run.lost_attempts + 1;
+    IF v_run.lost_attempts >= (SELECT max_execution_attempts FROM deployment_settings) THEN
+        UPDATE release_run_attempts SET inferred = true WHERE id = p_attempt.id;
+        RETURN boardreadyops_end_release_run(v_run, 'failed', 'runner_attempts_exhausted', p_now);
+    END IF;
+
+    PERFORM boardreadyops_move_execution_attempt(p_attempt, 'stale', 'workflow_dispatch_failed', p_now);
+    v_run.execution_attempt_id := boardreadyops_plan_attempt(v_run, p_now);
+    v_run := boardreadyops_move_release_run(v_run, 'queued', 'workflow_dispatch_failed', p_now);
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts WHERE id = v_run.execution_attempt_id;
+    v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatching', 'check_run_created', p_now);
+    PERFORM boardreadyops_request_dispatch(v_run, v_attempt, p_now);
+    PERFORM boardreadyops_raise_publication(v_run, p_now);
+    RETURN v_run;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_replace_silent_dispatch(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_republish_worst(public.publications, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_republish_worst(p_landed public.publications, p_now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    v_worst publications;
+BEGIN
+    SELECT newest.* INTO v_worst
+    FROM refs
+    JOIN release_runs AS run ON run.id = refs.release_run_id
+    JOIN publications AS newest ON newest.release_run_id = run.id AND newest.retry_number = run.retry_number
+    WHERE refs.repository_id = p_landed.repository_id AND refs.head_sha = p_landed.commit_sha AND refs.open
+        AND newest.check_name = p_landed.check_name AND run.status NOT IN ('cancelled', 'superseded')
+    ORDER BY CASE
+        WHEN run.status = 'completed' AND run.decision = 'pass' THEN 2
+        WHEN run.finished_at IS NULL THEN 1
+        ELSE 0 END, newest.release_run_id, newest.ordinal DESC
+    LIMIT 1;
+    IF FOUND AND v_worst.release_run_id <> p_landed.release_run_id AND v_worst.check_run_id < p_landed.check_run_id THEN
+        -- A repeatable read that knows only this row must fail, not raise it and leave the new one behind.
+        UPDATE publications SET available_at = available_at WHERE id = v_worst.id;
+        PERFORM boardreadyops_open_next_ordinal(v_worst, p_now);
+    END IF;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_republish_worst(p_landed public.publications, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
 -- Name: boardreadyops_request_confirm(public.refs, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
@@ -1355,21 +2329,209 @@ CREATE FUNCTION public.boardreadyops_request_confirm(p_ref public.refs, p_now ti
     LANGUAGE sql
     AS $$
     INSERT INTO outbox (kind, installation_id, repository_id, ref, pull_request_number, available_at, created_at)
-    VALUES ('confirm_pull_request', p_ref.installation_id, p_ref.repository_id, p_ref.ref, p_ref.pull_request_number,
+    VALUES (CASE WHEN p_ref.pull_request_number IS NULL THEN 'confirm_ref' ELSE 'confirm_pull_request' END, p_ref.installation_id, p_ref.repository_id, p_ref.ref, p_ref.pull_request_number,
             p_now, p_now)
-    ON CONFLICT (repository_id, ref) WHERE kind = 'confirm_pull_request' AND settled_at IS NULL DO NOTHING
+    ON CONFLICT (repository_id, ref) WHERE kind IN ('confirm_pull_request', 'confirm_ref') AND settled_at IS NULL DO NOTHING
 $$;
 
 
 ALTER FUNCTION public.boardreadyops_request_confirm(p_ref public.refs, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
+-- Name: boardreadyops_request_dispatch(public.release_runs, public.release_run_attempts, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_request_dispatch(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO outbox (kind, installation_id, repository_id, ref, pull_request_number, release_run_id,
+                        execution_attempt_id, available_at, created_at)
+    SELECT 'workflow_dispatch', p_run.installation_id, p_run.repository_id, p_run.ref, p_run.pull_request_number,
+           p_run.id, p_attempt.id, p_now, p_now
+    WHERE p_attempt.status = 'dispatching' AND p_run.approval <> 'waiting'
+    ON CONFLICT (execution_attempt_id) WHERE kind = 'workflow_dispatch' DO NOTHING
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_request_dispatch(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_request_workflow_cancel(public.release_runs, bigint, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_request_workflow_cancel(p_run public.release_runs, p_workflow_run_id bigint, p_now timestamp with time zone) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO outbox (kind, installation_id, repository_id, ref, pull_request_number, release_run_id, workflow_run_id,
+                        available_at, created_at)
+    SELECT 'workflow_cancel', p_run.installation_id, p_run.repository_id, p_run.ref, p_run.pull_request_number,
+           p_run.id, p_workflow_run_id, p_now, p_now
+    WHERE p_workflow_run_id IS NOT NULL
+    ON CONFLICT (repository_id, workflow_run_id) WHERE kind = 'workflow_cancel' AND settled_at IS NULL DO NOTHING
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_request_workflow_cancel(p_run public.release_runs, p_workflow_run_id bigint, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_resume_installation(bigint, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_resume_installation(p_installation_id bigint, p_limit integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_now timestamptz := COALESCE(p_now, clock_timestamp());
+    v_ref refs;
+    v_count integer := 0;
+BEGIN
+    FOR v_ref IN SELECT * FROM refs WHERE installation_id = p_installation_id AND open AND level_due_at IS NULL
+        ORDER BY repository_id, ref LIMIT p_limit FOR NO KEY UPDATE
+    LOOP
+        UPDATE refs SET level_due_at = v_now WHERE repository_id = v_ref.repository_id AND ref = v_ref.ref;
+        PERFORM boardreadyops_request_confirm(v_ref, v_now);
+        v_count := v_count + 1;
+    END LOOP;
+    UPDATE outbox SET available_at = v_now WHERE id IN (
+        SELECT id FROM outbox WHERE installation_id = p_installation_id AND settled_at IS NULL AND available_at > v_now
+        FOR NO KEY UPDATE SKIP LOCKED);
+    UPDATE publications SET available_at = v_now WHERE id IN (
+        SELECT id FROM publications WHERE installation_id = p_installation_id
+            AND acked_seq < desired_seq AND closed_code IS NULL AND NOT leased AND available_at > v_now
+        FOR NO KEY UPDATE SKIP LOCKED);
+    RETURN v_count;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_resume_installation(p_installation_id bigint, p_limit integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_retry_on_github(public.release_runs, bigint, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_retry_on_github(p_run public.release_runs, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_now timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    v_run release_runs;
+BEGIN
+    IF p_run.finished_at IS NULL THEN
+        RETURN 'existing';
+    END IF;
+    IF boardreadyops_lock_tenant(p_run.installation_id, p_run.repository_id) IS NOT TRUE
+        OR NOT EXISTS (SELECT FROM refs WHERE repository_id = p_run.repository_id AND ref = p_run.ref AND open
+            AND head_sha = p_run.commit_sha) THEN
+        PERFORM boardreadyops_request_workflow_cancel(p_run, p_workflow_run_id, p_now);
+        RETURN 'ended';
+    END IF;
+
+    v_run := boardreadyops_ask_again(p_run, 'retry_requested', p_now);
+    -- The head's run it is already; written, so that a repeatable read that opens another run fails instead.
+    UPDATE refs SET release_run_id = p_run.id WHERE repository_id = p_run.repository_id AND ref = p_run.ref;
+    UPDATE release_run_attempts SET status = 'in_progress', workflow_run_id = p_workflow_run_id,
+        workflow_run_attempt = p_workflow_run_attempt WHERE id = v_run.execution_attempt_id;
+    v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', p_now);
+    PERFORM boardreadyops_raise_publication(v_run, p_now);
+    RETURN 'retried';
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_retry_on_github(p_run public.release_runs, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_retry_release_run(bigint, uuid, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_retry_release_run(p_installation_id bigint, p_release_run_id uuid, p_expected_retry_number integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(retry_outcome text, retry_id uuid, retry_number integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_run release_runs;
+    v_ref refs;
+    v_outcome text;
+BEGIN
+    SELECT * INTO v_run FROM release_runs AS run
+        WHERE run.id = p_release_run_id AND run.installation_id = p_installation_id;
+    IF NOT FOUND OR boardreadyops_lock_tenant(p_installation_id, v_run.repository_id) IS NOT TRUE THEN
+        RETURN QUERY SELECT 'not_found'::text, NULL::uuid, NULL::integer;
+        RETURN;
+    END IF;
+    SELECT * INTO v_ref FROM refs WHERE repository_id = v_run.repository_id AND ref = v_run.ref FOR NO KEY UPDATE;
+    SELECT * INTO STRICT v_run FROM release_runs AS run WHERE run.id = p_release_run_id FOR NO KEY UPDATE;
+    v_outcome := CASE
+        WHEN v_run.retry_number = p_expected_retry_number + 1 THEN 'existing'
+        WHEN v_run.retry_number IS DISTINCT FROM p_expected_retry_number THEN 'stale'
+        WHEN v_ref.open IS NOT TRUE OR v_ref.head_sha <> v_run.commit_sha THEN 'superseded'
+        WHEN v_run.finished_at IS NULL THEN 'not_terminal'
+        ELSE 'created' END;
+    IF v_outcome = 'created' THEN
+        v_run := boardreadyops_ask_again(v_run, 'retry_requested', COALESCE(p_now, clock_timestamp()));
+        -- The head's run it is already; written, so that a repeatable read that opens another run fails instead.
+        UPDATE refs SET release_run_id = v_run.id WHERE repository_id = v_run.repository_id AND ref = v_run.ref;
+    END IF;
+    RETURN QUERY SELECT v_outcome, v_run.retry_id, v_run.retry_number;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_retry_release_run(p_installation_id bigint, p_release_run_id uuid, p_expected_retry_number integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_revoke_runner(uuid, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_revoke_runner(p_registration_id uuid, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_registration runner_registrations;
+    v_run release_runs;
+    v_attempt release_run_attempts;
+    v_lease runner_leases;
+    v_now timestamptz;
+BEGIN
+    SELECT * INTO v_registration FROM runner_registrations WHERE id = p_registration_id FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'not_found';
+    END IF;
+    IF v_registration.revoked_at IS NOT NULL THEN
+        RETURN 'existing';
+    END IF;
+
+    UPDATE runner_registrations SET revoked_at = COALESCE(p_now, clock_timestamp()) WHERE id = p_registration_id;
+    FOR v_run IN SELECT run.* FROM release_runs AS run WHERE run.id IN (SELECT lease.release_run_id
+        FROM runner_leases AS lease WHERE lease.registration_id = p_registration_id AND lease.state = 'active')
+        ORDER BY run.id FOR NO KEY UPDATE
+    LOOP
+        SELECT * INTO v_attempt FROM release_run_attempts WHERE id = v_run.execution_attempt_id FOR NO KEY UPDATE;
+        SELECT * INTO v_lease FROM runner_leases WHERE execution_attempt_id = v_attempt.id AND state = 'active'
+            AND registration_id = p_registration_id FOR NO KEY UPDATE;
+        CONTINUE WHEN NOT FOUND;
+        v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
+        v_run.lost_attempts := v_run.lost_attempts + 1;
+        PERFORM boardreadyops_give_back_run(
+            v_run, v_attempt, 'stale', v_lease.id, 'revoked', 'runner_lease_revoked', 0, v_now);
+    END LOOP;
+    RETURN 'applied';
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_revoke_runner(p_registration_id uuid, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
 -- Name: boardreadyops_settle_lease(public.release_runs, public.release_run_attempts, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
 CREATE FUNCTION public.boardreadyops_settle_lease(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone) RETURNS void
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
+BEGIN
     UPDATE runner_leases SET
         state = CASE
             WHEN p_run.finished_at IS NOT NULL THEN p_run.status
@@ -1381,7 +2543,8 @@ CREATE FUNCTION public.boardreadyops_settle_lease(p_run public.release_runs, p_a
         expected_run_version = p_run.version,
         expected_attempt_status = p_attempt.status,
         expected_attempt_version = p_attempt.version
-    WHERE execution_attempt_id = p_attempt.id AND state = 'active'
+    WHERE execution_attempt_id = p_attempt.id AND state = 'active';
+END
 $$;
 
 
@@ -1414,6 +2577,111 @@ $$;
 
 
 ALTER FUNCTION public.boardreadyops_settle_outbox(p_effect_id bigint, p_generation bigint, p_outcome_code text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_settle_silent_workflow(public.release_runs, public.release_run_attempts, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_settle_silent_workflow(p_run public.release_runs, p_attempt public.release_run_attempts, p_grace_seconds integer, p_now timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    v_finding reconciliation_findings;
+BEGIN
+    SELECT * INTO v_finding FROM reconciliation_findings WHERE release_run_id = p_run.id
+        AND execution_attempt_id = p_attempt.id AND outcome_code = 'workflow_ended_without_result'
+        AND settled_at IS NULL FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        INSERT INTO reconciliation_findings (installation_id, repository_id, release_run_id, execution_attempt_id,
+                                             outcome_code, found_at, next_check_at)
+        VALUES (p_run.installation_id, p_run.repository_id, p_run.id, p_attempt.id, 'workflow_ended_without_result',
+                p_now, p_now + make_interval(secs => p_grace_seconds));
+        RETURN 'waiting';
+    END IF;
+    IF v_finding.next_check_at > p_now THEN
+        RETURN 'waiting';
+    END IF;
+
+    UPDATE reconciliation_findings SET settled_at = p_now, next_check_at = NULL WHERE id = v_finding.id;
+    UPDATE release_run_attempts SET inferred = true WHERE id = p_attempt.id;
+    PERFORM boardreadyops_end_release_run(p_run, 'failed', 'workflow_reconciled', p_now);
+    RETURN 'applied';
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_settle_silent_workflow(p_run public.release_runs, p_attempt public.release_run_attempts, p_grace_seconds integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_sweep_deadlines(integer, uuid, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_sweep_deadlines(p_limit integer, p_only_run_id uuid DEFAULT NULL::uuid, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(release_run_id uuid, reason_code text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_now timestamptz := COALESCE(p_now, clock_timestamp());
+    v_run release_runs;
+    v_reason text;
+BEGIN
+    FOR v_run IN SELECT * FROM release_runs AS run
+        WHERE run.due_at <= v_now AND (p_only_run_id IS NULL OR run.id = p_only_run_id)
+        ORDER BY run.due_at LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
+    LOOP
+        v_reason := CASE
+            WHEN v_run.status = 'queued' AND v_run.approval = 'waiting' THEN 'approval_deadline_exceeded'
+            WHEN v_run.status = 'queued' THEN 'queue_deadline_exceeded'
+            WHEN v_run.status = 'dispatched' THEN 'start_deadline_exceeded'
+            ELSE 'run_deadline_exceeded' END;
+        UPDATE release_run_attempts SET inferred = true
+            WHERE id = v_run.execution_attempt_id AND finished_at IS NULL AND v_run.status IN ('dispatched', 'running');
+        PERFORM boardreadyops_end_release_run(v_run, 'timed_out', v_reason, v_now);
+        release_run_id := v_run.id;
+        reason_code := v_reason;
+        RETURN NEXT;
+    END LOOP;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_sweep_deadlines(p_limit integer, p_only_run_id uuid, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_sweep_levels(integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(release_run_id uuid, level_outcome text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_now timestamptz := COALESCE(p_now, clock_timestamp());
+    v_due refs;
+    v_ref refs;
+BEGIN
+    FOR v_due IN SELECT * FROM refs WHERE level_due_at <= v_now ORDER BY level_due_at LIMIT p_limit LOOP
+        IF boardreadyops_lock_tenant(v_due.installation_id, v_due.repository_id) IS NOT TRUE THEN
+            UPDATE refs SET level_due_at = v_now + interval '1 hour'
+                WHERE repository_id = v_due.repository_id AND ref = v_due.ref;
+            RETURN QUERY SELECT v_due.release_run_id, 'disabled'::text;
+            CONTINUE;
+        END IF;
+        SELECT * INTO v_ref FROM refs WHERE repository_id = v_due.repository_id AND ref = v_due.ref
+            AND level_due_at <= v_now FOR NO KEY UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND;
+        IF NOT v_ref.open THEN
+            UPDATE refs SET level_due_at = NULL WHERE repository_id = v_ref.repository_id AND ref = v_ref.ref;
+            CONTINUE;
+        END IF;
+        RETURN QUERY SELECT head.release_run_id, head.enqueue_outcome
+            FROM boardreadyops_open_head_run(v_ref, v_now) AS head;
+    END LOOP;
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_tenant_visible(bigint); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -1527,6 +2795,34 @@ $$;
 ALTER FUNCTION public.boardreadyops_transition_release_run_state(p_release_run_id uuid, p_expected_run_status text, p_expected_run_version bigint, p_expected_execution_attempt_id uuid, p_next_run_status text, p_reason_code text, p_now timestamp with time zone, p_expected_attempt_status text, p_expected_attempt_version bigint, p_next_attempt_status text) OWNER TO boardreadyops_owner;
 
 --
+-- Name: claim_marks; Type: TABLE; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE TABLE public.claim_marks (
+    installation_id bigint NOT NULL,
+    queued_at timestamp with time zone NOT NULL,
+    rescan_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50');
+
+
+ALTER TABLE public.claim_marks OWNER TO boardreadyops_owner;
+
+--
+-- Name: claim_turn; Type: SEQUENCE; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE SEQUENCE public.claim_turn
+    START WITH 0
+    INCREMENT BY 1
+    MINVALUE 0
+    NO MAXVALUE
+    CACHE 1;
+
+
+ALTER SEQUENCE public.claim_turn OWNER TO boardreadyops_owner;
+
+--
 -- Name: deployment_settings; Type: TABLE; Schema: public; Owner: boardreadyops_owner
 --
 
@@ -1608,6 +2904,8 @@ CREATE TABLE public.outbox (
     pull_request_number integer,
     release_run_id uuid,
     execution_attempt_id uuid,
+    workflow_run_id bigint,
+    started_at timestamp with time zone,
     generation bigint DEFAULT 0 NOT NULL,
     claimed_until timestamp with time zone,
     available_at timestamp with time zone NOT NULL,
@@ -1616,8 +2914,9 @@ CREATE TABLE public.outbox (
     outcome_code text,
     created_at timestamp with time zone NOT NULL,
     settled_at timestamp with time zone,
-    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['confirm_pull_request'::text, 'workflow_dispatch'::text, 'workflow_cancel'::text]))),
-    CONSTRAINT outbox_last_error_check CHECK ((length(last_error) <= 500))
+    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['confirm_pull_request'::text, 'confirm_ref'::text, 'workflow_dispatch'::text, 'workflow_cancel'::text]))),
+    CONSTRAINT outbox_last_error_check CHECK ((length(last_error) <= 500)),
+    CONSTRAINT outbox_workflow_run_id_check CHECK ((workflow_run_id > 0))
 );
 
 
@@ -1666,48 +2965,6 @@ CREATE VIEW public.page_attempts WITH (security_invoker='true') AS
 
 
 ALTER VIEW public.page_attempts OWNER TO boardreadyops_owner;
-
---
--- Name: publications; Type: TABLE; Schema: public; Owner: boardreadyops_owner
---
-
-CREATE TABLE public.publications (
-    id bigint NOT NULL,
-    installation_id bigint NOT NULL,
-    repository_id bigint NOT NULL,
-    release_run_id uuid NOT NULL,
-    retry_id uuid NOT NULL,
-    retry_number integer NOT NULL,
-    ordinal integer DEFAULT 0 NOT NULL,
-    commit_sha text NOT NULL,
-    check_name text NOT NULL,
-    external_id text NOT NULL,
-    payload jsonb NOT NULL,
-    desired_seq bigint DEFAULT 1 NOT NULL,
-    acked_seq bigint DEFAULT 0 NOT NULL,
-    generation bigint DEFAULT 0 NOT NULL,
-    leased boolean DEFAULT false NOT NULL,
-    claimed_until timestamp with time zone,
-    doubtful boolean DEFAULT false NOT NULL,
-    doubtful_until timestamp with time zone,
-    verify_at timestamp with time zone,
-    check_run_id bigint,
-    available_at timestamp with time zone NOT NULL,
-    send_count integer DEFAULT 0 NOT NULL,
-    last_error text,
-    closed_code text,
-    created_at timestamp with time zone NOT NULL,
-    acked_at timestamp with time zone,
-    CONSTRAINT never_acked_beyond_desired CHECK ((acked_seq <= desired_seq)),
-    CONSTRAINT publications_check_name_check CHECK (((length(check_name) >= 1) AND (length(check_name) <= 200))),
-    CONSTRAINT publications_check_run_id_check CHECK ((check_run_id > 0)),
-    CONSTRAINT publications_desired_seq_check CHECK ((desired_seq > 0)),
-    CONSTRAINT publications_last_error_check CHECK ((length(last_error) <= 500)),
-    CONSTRAINT publications_ordinal_check CHECK ((ordinal >= 0))
-);
-
-
-ALTER TABLE public.publications OWNER TO boardreadyops_owner;
 
 --
 -- Name: page_publications; Type: VIEW; Schema: public; Owner: boardreadyops_owner
@@ -1793,6 +3050,7 @@ CREATE TABLE public.repositories (
     default_branch text,
     enabled boolean DEFAULT true NOT NULL,
     execution_backend text,
+    observed_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT repositories_execution_backend_check CHECK ((execution_backend = ANY (ARRAY['runner'::text, 'actions'::text]))),
     CONSTRAINT repositories_id_check CHECK ((id > 0)),
@@ -1998,6 +3256,18 @@ CREATE TABLE public.schema_migrations (
 ALTER TABLE public.schema_migrations OWNER TO boardreadyops_owner;
 
 --
+-- Name: sweep_marks; Type: TABLE; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE TABLE public.sweep_marks (
+    sweep text NOT NULL,
+    swept_at timestamp with time zone NOT NULL
+);
+
+
+ALTER TABLE public.sweep_marks OWNER TO boardreadyops_owner;
+
+--
 -- Name: webhook_deliveries; Type: TABLE; Schema: public; Owner: boardreadyops_owner
 --
 
@@ -2018,6 +3288,14 @@ CREATE TABLE public.webhook_deliveries (
 
 
 ALTER TABLE public.webhook_deliveries OWNER TO boardreadyops_owner;
+
+--
+-- Name: claim_marks claim_marks_pkey; Type: CONSTRAINT; Schema: public; Owner: boardreadyops_owner
+--
+
+ALTER TABLE ONLY public.claim_marks
+    ADD CONSTRAINT claim_marks_pkey PRIMARY KEY (installation_id);
+
 
 --
 -- Name: deployment_settings deployment_settings_pkey; Type: CONSTRAINT; Schema: public; Owner: boardreadyops_owner
@@ -2212,6 +3490,14 @@ ALTER TABLE ONLY public.schema_migrations
 
 
 --
+-- Name: sweep_marks sweep_marks_pkey; Type: CONSTRAINT; Schema: public; Owner: boardreadyops_owner
+--
+
+ALTER TABLE ONLY public.sweep_marks
+    ADD CONSTRAINT sweep_marks_pkey PRIMARY KEY (sweep);
+
+
+--
 -- Name: webhook_deliveries webhook_deliveries_pkey; Type: CONSTRAINT; Schema: public; Owner: boardreadyops_owner
 --
 
@@ -2227,10 +3513,24 @@ CREATE INDEX outbox_due ON public.outbox USING btree (available_at, id) WHERE (s
 
 
 --
+-- Name: outbox_one_cancel_per_workflow_run; Type: INDEX; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE UNIQUE INDEX outbox_one_cancel_per_workflow_run ON public.outbox USING btree (repository_id, workflow_run_id) WHERE ((kind = 'workflow_cancel'::text) AND (settled_at IS NULL));
+
+
+--
 -- Name: outbox_one_confirm_per_ref; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE UNIQUE INDEX outbox_one_confirm_per_ref ON public.outbox USING btree (repository_id, ref) WHERE ((kind = 'confirm_pull_request'::text) AND (settled_at IS NULL));
+CREATE UNIQUE INDEX outbox_one_confirm_per_ref ON public.outbox USING btree (repository_id, ref) WHERE ((kind = ANY (ARRAY['confirm_pull_request'::text, 'confirm_ref'::text])) AND (settled_at IS NULL));
+
+
+--
+-- Name: outbox_one_dispatch_per_attempt; Type: INDEX; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE UNIQUE INDEX outbox_one_dispatch_per_attempt ON public.outbox USING btree (execution_attempt_id) WHERE (kind = 'workflow_dispatch'::text);
 
 
 --
@@ -2248,6 +3548,13 @@ CREATE INDEX publications_leased ON public.publications USING btree (repository_
 
 
 --
+-- Name: publications_to_verify; Type: INDEX; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE INDEX publications_to_verify ON public.publications USING btree (verify_at, id) WHERE ((verify_at IS NOT NULL) AND (closed_code IS NULL));
+
+
+--
 -- Name: reconciliation_findings_by_run; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
@@ -2259,6 +3566,27 @@ CREATE INDEX reconciliation_findings_by_run ON public.reconciliation_findings US
 --
 
 CREATE INDEX reconciliation_findings_due ON public.reconciliation_findings USING btree (next_check_at) WHERE (settled_at IS NULL);
+
+
+--
+-- Name: refs_by_head; Type: INDEX; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE INDEX refs_by_head ON public.refs USING btree (repository_id, head_sha) WHERE open;
+
+
+--
+-- Name: refs_by_installation; Type: INDEX; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE INDEX refs_by_installation ON public.refs USING btree (installation_id, repository_id, ref) WHERE open;
+
+
+--
+-- Name: refs_level_due; Type: INDEX; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE INDEX refs_level_due ON public.refs USING btree (level_due_at) WHERE (level_due_at IS NOT NULL);
 
 
 --
@@ -2293,7 +3621,14 @@ CREATE UNIQUE INDEX release_run_transition_events_run_version ON public.release_
 -- Name: release_runs_claimable; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE INDEX release_runs_claimable ON public.release_runs USING btree (queued_at, id) WHERE ((status = 'queued'::text) AND (execution_backend = 'runner'::text) AND (approval <> 'waiting'::text) AND (superseded_by IS NULL));
+CREATE INDEX release_runs_claimable ON public.release_runs USING btree (installation_id, queued_at, id) WHERE ((status = 'queued'::text) AND (execution_backend = 'runner'::text) AND (approval <> 'waiting'::text) AND (superseded_by IS NULL));
+
+
+--
+-- Name: release_runs_claimable_with_needs; Type: INDEX; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE INDEX release_runs_claimable_with_needs ON public.release_runs USING btree (installation_id, queued_at) WHERE ((status = 'queued'::text) AND (execution_backend = 'runner'::text) AND (approval <> 'waiting'::text) AND (superseded_by IS NULL) AND (needs <> '{}'::text[]));
 
 
 --
@@ -2308,6 +3643,13 @@ CREATE INDEX release_runs_due ON public.release_runs USING btree (due_at) WHERE 
 --
 
 CREATE INDEX release_runs_newest ON public.release_runs USING btree (created_at DESC, id DESC);
+
+
+--
+-- Name: release_runs_newest_claimable; Type: INDEX; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE INDEX release_runs_newest_claimable ON public.release_runs USING btree (queued_at DESC, id DESC) WHERE ((status = 'queued'::text) AND (execution_backend = 'runner'::text) AND (approval <> 'waiting'::text) AND (superseded_by IS NULL));
 
 
 --
@@ -2378,6 +3720,14 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.release_run_transit
 --
 
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.release_run_transition_events FOR EACH STATEMENT EXECUTE FUNCTION public.boardreadyops_refuse_event_change();
+
+
+--
+-- Name: claim_marks claim_marks_installation_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: boardreadyops_owner
+--
+
+ALTER TABLE ONLY public.claim_marks
+    ADD CONSTRAINT claim_marks_installation_id_fkey FOREIGN KEY (installation_id) REFERENCES public.installations(id);
 
 
 --
@@ -2664,6 +4014,12 @@ CREATE POLICY app_all ON public.runner_results FOR SELECT TO boardreadyops_app U
 
 
 --
+-- Name: claim_marks; Type: ROW SECURITY; Schema: public; Owner: boardreadyops_owner
+--
+
+ALTER TABLE public.claim_marks ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: installations; Type: ROW SECURITY; Schema: public; Owner: boardreadyops_owner
 --
 
@@ -2833,6 +4189,14 @@ GRANT USAGE ON SCHEMA public TO boardreadyops_reader;
 
 REVOKE ALL ON FUNCTION public.boardreadyops_acknowledge_publication(p_publication_id bigint, p_generation bigint, p_seq bigint, p_now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.boardreadyops_acknowledge_publication(p_publication_id bigint, p_generation bigint, p_seq bigint, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_acknowledge_workflow_dispatch(p_effect_id bigint, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_acknowledge_workflow_dispatch(p_effect_id bigint, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_acknowledge_workflow_dispatch(p_effect_id bigint, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_now timestamp with time zone) TO boardreadyops_app;
 
 
 --
@@ -3022,6 +4386,14 @@ GRANT SELECT(occurred_at) ON TABLE public.release_run_transition_events TO board
 --
 
 REVOKE ALL ON FUNCTION public.boardreadyops_append_transition_event(p_event public.release_run_transition_events, p_previous_hash bytea) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone) TO boardreadyops_app;
 
 
 --
@@ -3298,6 +4670,21 @@ REVOKE ALL ON FUNCTION public.boardreadyops_audit_runner_result(p_attempt public
 
 
 --
+-- Name: FUNCTION boardreadyops_begin_workflow_dispatch(p_effect_id bigint, p_generation bigint, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_begin_workflow_dispatch(p_effect_id bigint, p_generation bigint, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_begin_workflow_dispatch(p_effect_id bigint, p_generation bigint, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_bind_workflow_run(p_run public.release_runs, p_attempt public.release_run_attempts, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_bind_workflow_run(p_run public.release_runs, p_attempt public.release_run_attempts, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
 -- Name: FUNCTION boardreadyops_cancel_installation_runs(p_installation_id bigint, p_reason_code text, p_limit integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
@@ -3306,11 +4693,25 @@ GRANT ALL ON FUNCTION public.boardreadyops_cancel_installation_runs(p_installati
 
 
 --
+-- Name: FUNCTION boardreadyops_cancel_ref_runs(p_ref public.refs, p_reason_code text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_cancel_ref_runs(p_ref public.refs, p_reason_code text, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
 -- Name: FUNCTION boardreadyops_cancel_release_run(p_installation_id bigint, p_release_run_id uuid, p_reason_code text, p_cancelled_by text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
 REVOKE ALL ON FUNCTION public.boardreadyops_cancel_release_run(p_installation_id bigint, p_release_run_id uuid, p_reason_code text, p_cancelled_by text, p_now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.boardreadyops_cancel_release_run(p_installation_id bigint, p_release_run_id uuid, p_reason_code text, p_cancelled_by text, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_capabilities_meet(p_capabilities text[], p_needs text[]); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_capabilities_meet(p_capabilities text[], p_needs text[]) FROM PUBLIC;
 
 
 --
@@ -3330,11 +4731,19 @@ GRANT ALL ON FUNCTION public.boardreadyops_claim_publications(p_limit integer, p
 
 
 --
--- Name: FUNCTION boardreadyops_claim_runner_lease(p_registration_id uuid, p_request_id uuid, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: FUNCTION boardreadyops_claim_runner_lease(p_registration_id uuid, p_request_id uuid, p_capabilities text[], p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_claim_runner_lease(p_registration_id uuid, p_request_id uuid, p_now timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.boardreadyops_claim_runner_lease(p_registration_id uuid, p_request_id uuid, p_now timestamp with time zone) TO boardreadyops_app;
+REVOKE ALL ON FUNCTION public.boardreadyops_claim_runner_lease(p_registration_id uuid, p_request_id uuid, p_capabilities text[], p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_claim_runner_lease(p_registration_id uuid, p_request_id uuid, p_capabilities text[], p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_claim_verifications(p_limit integer, p_lease_seconds integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_claim_verifications(p_limit integer, p_lease_seconds integer, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_claim_verifications(p_limit integer, p_lease_seconds integer, p_now timestamp with time zone) TO boardreadyops_app;
 
 
 --
@@ -3376,11 +4785,56 @@ REVOKE ALL ON FUNCTION public.boardreadyops_end_release_run(p_run public.release
 
 
 --
+-- Name: FUNCTION boardreadyops_enqueue_pushed_ref(p_installation_id bigint, p_repository_id bigint, p_ref text, p_before text, p_commit_sha text, p_confirmed_observation bigint, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_enqueue_pushed_ref(p_installation_id bigint, p_repository_id bigint, p_ref text, p_before text, p_commit_sha text, p_confirmed_observation bigint, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_enqueue_pushed_ref(p_installation_id bigint, p_repository_id bigint, p_ref text, p_before text, p_commit_sha text, p_confirmed_observation bigint, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
 -- Name: FUNCTION boardreadyops_enqueue_release_run_with_outbox(p_installation_id bigint, p_repository_id bigint, p_ref text, p_pull_request_number integer, p_commit_sha text, p_base_ref text, p_base_sha text, p_draft boolean, p_trust_mode text, p_observed_at timestamp with time zone, p_confirmed_observation bigint, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
 REVOKE ALL ON FUNCTION public.boardreadyops_enqueue_release_run_with_outbox(p_installation_id bigint, p_repository_id bigint, p_ref text, p_pull_request_number integer, p_commit_sha text, p_base_ref text, p_base_sha text, p_draft boolean, p_trust_mode text, p_observed_at timestamp with time zone, p_confirmed_observation bigint, p_now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.boardreadyops_enqueue_release_run_with_outbox(p_installation_id bigint, p_repository_id bigint, p_ref text, p_pull_request_number integer, p_commit_sha text, p_base_ref text, p_base_sha text, p_draft boolean, p_trust_mode text, p_observed_at timestamp with time zone, p_confirmed_observation bigint, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_expire_runner_lease(p_lease_id uuid, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_expire_runner_lease(p_lease_id uuid, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_expire_runner_leases(p_limit integer, p_only_lease_id uuid, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_expire_runner_leases(p_limit integer, p_only_lease_id uuid, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_expire_runner_leases(p_limit integer, p_only_lease_id uuid, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_give_back_run(p_run public.release_runs, p_attempt public.release_run_attempts, p_attempt_status text, p_lease_id uuid, p_lease_state text, p_reason_code text, p_delay_seconds integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_give_back_run(p_run public.release_runs, p_attempt public.release_run_attempts, p_attempt_status text, p_lease_id uuid, p_lease_state text, p_reason_code text, p_delay_seconds integer, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_give_up_workflow_dispatch(p_effect_id bigint, p_generation bigint, p_cause text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_give_up_workflow_dispatch(p_effect_id bigint, p_generation bigint, p_cause text, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_give_up_workflow_dispatch(p_effect_id bigint, p_generation bigint, p_cause text, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_grant_grace(p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_grant_grace(p_now timestamp with time zone) FROM PUBLIC;
 
 
 --
@@ -3404,6 +4858,14 @@ REVOKE ALL ON FUNCTION public.boardreadyops_insert_release_run(p_id uuid, p_ref 
 
 REVOKE ALL ON FUNCTION public.boardreadyops_issue_runner_enrollment(p_installation_id bigint, p_repository_ids bigint[], p_name text, p_token_digest bytea, p_ttl_seconds integer, p_now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.boardreadyops_issue_runner_enrollment(p_installation_id bigint, p_repository_ids bigint[], p_name text, p_token_digest bytea, p_ttl_seconds integer, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_list_due(p_sweep text, p_limit integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_list_due(p_sweep text, p_limit integer, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_list_due(p_sweep text, p_limit integer, p_now timestamp with time zone) TO boardreadyops_app;
 
 
 --
@@ -3456,178 +4918,31 @@ GRANT SELECT(name) ON TABLE public.runner_registrations TO boardreadyops_reader;
 
 
 --
--- Name: FUNCTION boardreadyops_next_claimable_run(p_registration public.runner_registrations); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: FUNCTION boardreadyops_next_claimable_run(p_registration public.runner_registrations, p_capabilities text[], p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_next_claimable_run(p_registration public.runner_registrations) FROM PUBLIC;
-
-
---
--- Name: FUNCTION boardreadyops_open_head_run(p_ref public.refs, p_trust_mode text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-REVOKE ALL ON FUNCTION public.boardreadyops_open_head_run(p_ref public.refs, p_trust_mode text, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.boardreadyops_next_claimable_run(p_registration public.runner_registrations, p_capabilities text[], p_now timestamp with time zone) FROM PUBLIC;
 
 
 --
--- Name: FUNCTION boardreadyops_open_publication(p_run public.release_runs, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: FUNCTION boardreadyops_note_claim_walk(p_installation_id bigint, p_found_queued_at timestamp with time zone, p_walked bigint, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_open_publication(p_run public.release_runs, p_now timestamp with time zone) FROM PUBLIC;
-
-
---
--- Name: FUNCTION boardreadyops_publication_payload(p_run public.release_runs); Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-REVOKE ALL ON FUNCTION public.boardreadyops_publication_payload(p_run public.release_runs) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.boardreadyops_note_claim_walk(p_installation_id bigint, p_found_queued_at timestamp with time zone, p_walked bigint, p_now timestamp with time zone) FROM PUBLIC;
 
 
 --
--- Name: FUNCTION boardreadyops_raise_publication(p_run public.release_runs, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: FUNCTION boardreadyops_oldest_claimable_run(p_registration public.runner_registrations, p_installation_id bigint, p_capabilities text[], p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_raise_publication(p_run public.release_runs, p_now timestamp with time zone) FROM PUBLIC;
-
-
---
--- Name: FUNCTION boardreadyops_record_check_run(p_publication_id bigint, p_generation bigint, p_check_run_id bigint, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-REVOKE ALL ON FUNCTION public.boardreadyops_record_check_run(p_publication_id bigint, p_generation bigint, p_check_run_id bigint, p_now timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.boardreadyops_record_check_run(p_publication_id bigint, p_generation bigint, p_check_run_id bigint, p_now timestamp with time zone) TO boardreadyops_app;
+REVOKE ALL ON FUNCTION public.boardreadyops_oldest_claimable_run(p_registration public.runner_registrations, p_installation_id bigint, p_capabilities text[], p_now timestamp with time zone) FROM PUBLIC;
 
 
 --
--- Name: FUNCTION boardreadyops_record_runner_result(p_release_run_id uuid, p_execution_attempt_id uuid, p_retry_id uuid, p_registration_id uuid, p_body_sha256 bytea, p_status text, p_decision text, p_summary text, p_error_count integer, p_warning_count integer, p_details jsonb, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: FUNCTION boardreadyops_open_head_run(p_ref public.refs, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_record_runner_result(p_release_run_id uuid, p_execution_attempt_id uuid, p_retry_id uuid, p_registration_id uuid, p_body_sha256 bytea, p_status text, p_decision text, p_summary text, p_error_count integer, p_warning_count integer, p_details jsonb, p_now timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.boardreadyops_record_runner_result(p_release_run_id uuid, p_execution_attempt_id uuid, p_retry_id uuid, p_registration_id uuid, p_body_sha256 bytea, p_status text, p_decision text, p_summary text, p_error_count integer, p_warning_count integer, p_details jsonb, p_now timestamp with time zone) TO boardreadyops_app;
-
-
---
--- Name: FUNCTION boardreadyops_refuse_event_change(); Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-REVOKE ALL ON FUNCTION public.boardreadyops_refuse_event_change() FROM PUBLIC;
-
-
---
--- Name: FUNCTION boardreadyops_register_runner(p_enrollment_digest bytea, p_token_digest bytea, p_name text, p_runner_version text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-REVOKE ALL ON FUNCTION public.boardreadyops_register_runner(p_enrollment_digest bytea, p_token_digest bytea, p_name text, p_runner_version text, p_now timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.boardreadyops_register_runner(p_enrollment_digest bytea, p_token_digest bytea, p_name text, p_runner_version text, p_now timestamp with time zone) TO boardreadyops_app;
-
-
---
--- Name: FUNCTION boardreadyops_request_confirm(p_ref public.refs, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-REVOKE ALL ON FUNCTION public.boardreadyops_request_confirm(p_ref public.refs, p_now timestamp with time zone) FROM PUBLIC;
-
-
---
--- Name: FUNCTION boardreadyops_settle_lease(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-REVOKE ALL ON FUNCTION public.boardreadyops_settle_lease(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone) FROM PUBLIC;
-
-
---
--- Name: FUNCTION boardreadyops_settle_outbox(p_effect_id bigint, p_generation bigint, p_outcome_code text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-REVOKE ALL ON FUNCTION public.boardreadyops_settle_outbox(p_effect_id bigint, p_generation bigint, p_outcome_code text, p_now timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.boardreadyops_settle_outbox(p_effect_id bigint, p_generation bigint, p_outcome_code text, p_now timestamp with time zone) TO boardreadyops_app;
-
-
---
--- Name: FUNCTION boardreadyops_tenant_visible(p_installation_id bigint); Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-REVOKE ALL ON FUNCTION public.boardreadyops_tenant_visible(p_installation_id bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.boardreadyops_tenant_visible(p_installation_id bigint) TO boardreadyops_reader;
-
-
---
--- Name: FUNCTION boardreadyops_transition_allowed(p_run public.release_runs, p_attempt public.release_run_attempts, p_next_run_status text, p_next_attempt_status text, p_reason_code text); Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-REVOKE ALL ON FUNCTION public.boardreadyops_transition_allowed(p_run public.release_runs, p_attempt public.release_run_attempts, p_next_run_status text, p_next_attempt_status text, p_reason_code text) FROM PUBLIC;
-
-
---
--- Name: FUNCTION boardreadyops_transition_release_run_state(p_release_run_id uuid, p_expected_run_status text, p_expected_run_version bigint, p_expected_execution_attempt_id uuid, p_next_run_status text, p_reason_code text, p_now timestamp with time zone, p_expected_attempt_status text, p_expected_attempt_version bigint, p_next_attempt_status text); Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-REVOKE ALL ON FUNCTION public.boardreadyops_transition_release_run_state(p_release_run_id uuid, p_expected_run_status text, p_expected_run_version bigint, p_expected_execution_attempt_id uuid, p_next_run_status text, p_reason_code text, p_now timestamp with time zone, p_expected_attempt_status text, p_expected_attempt_version bigint, p_next_attempt_status text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.boardreadyops_transition_release_run_state(p_release_run_id uuid, p_expected_run_status text, p_expected_run_version bigint, p_expected_execution_attempt_id uuid, p_next_run_status text, p_reason_code text, p_now timestamp with time zone, p_expected_attempt_status text, p_expected_attempt_version bigint, p_next_attempt_status text) TO boardreadyops_app;
-
-
---
--- Name: TABLE deployment_settings; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT,UPDATE ON TABLE public.deployment_settings TO boardreadyops_app;
-
-
---
--- Name: TABLE installations; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT,INSERT,UPDATE ON TABLE public.installations TO boardreadyops_app;
-
-
---
--- Name: COLUMN installations.id; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(id) ON TABLE public.installations TO boardreadyops_reader;
-
-
---
--- Name: COLUMN installations.account_login; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(account_login) ON TABLE public.installations TO boardreadyops_reader;
-
-
---
--- Name: COLUMN installations.suspended; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(suspended) ON TABLE public.installations TO boardreadyops_reader;
-
-
---
--- Name: COLUMN installations.removed; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(removed) ON TABLE public.installations TO boardreadyops_reader;
-
-
---
--- Name: TABLE lifecycle_edges; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT ON TABLE public.lifecycle_edges TO boardreadyops_app;
-
-
---
--- Name: TABLE outbox; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT ON TABLE public.outbox TO boardreadyops_app;
-
-
---
--- Name: TABLE page_attempts; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT ON TABLE public.page_attempts TO boardreadyops_app;
-GRANT SELECT ON TABLE public.page_attempts TO boardreadyops_reader;
+REVOKE ALL ON FUNCTION public.boardreadyops_open_head_run(p_ref public.refs, p_now timestamp with time zone) FROM PUBLIC;
 
 
 --
@@ -3740,6 +5055,287 @@ GRANT SELECT(created_at) ON TABLE public.publications TO boardreadyops_reader;
 --
 
 GRANT SELECT(acked_at) ON TABLE public.publications TO boardreadyops_reader;
+
+
+--
+-- Name: FUNCTION boardreadyops_open_next_ordinal(p_publication public.publications, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_open_next_ordinal(p_publication public.publications, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_open_publication(p_run public.release_runs, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_open_publication(p_run public.release_runs, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_plan_attempt(p_run public.release_runs, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_plan_attempt(p_run public.release_runs, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_publication_payload(p_run public.release_runs); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_publication_payload(p_run public.release_runs) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_raise_publication(p_run public.release_runs, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_raise_publication(p_run public.release_runs, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_reconcile_workflow_run(p_repository_id bigint, p_execution_attempt_id uuid, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_workflow_status text, p_grace_seconds integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_reconcile_workflow_run(p_repository_id bigint, p_execution_attempt_id uuid, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_workflow_status text, p_grace_seconds integer, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_reconcile_workflow_run(p_repository_id bigint, p_execution_attempt_id uuid, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_workflow_status text, p_grace_seconds integer, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_record_check_run(p_publication_id bigint, p_generation bigint, p_check_run_id bigint, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_record_check_run(p_publication_id bigint, p_generation bigint, p_check_run_id bigint, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_record_check_run(p_publication_id bigint, p_generation bigint, p_check_run_id bigint, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_record_runner_result(p_release_run_id uuid, p_execution_attempt_id uuid, p_retry_id uuid, p_registration_id uuid, p_body_sha256 bytea, p_status text, p_decision text, p_summary text, p_error_count integer, p_warning_count integer, p_details jsonb, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_record_runner_result(p_release_run_id uuid, p_execution_attempt_id uuid, p_retry_id uuid, p_registration_id uuid, p_body_sha256 bytea, p_status text, p_decision text, p_summary text, p_error_count integer, p_warning_count integer, p_details jsonb, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_record_runner_result(p_release_run_id uuid, p_execution_attempt_id uuid, p_retry_id uuid, p_registration_id uuid, p_body_sha256 bytea, p_status text, p_decision text, p_summary text, p_error_count integer, p_warning_count integer, p_details jsonb, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_record_verification(p_publication_id bigint, p_seq bigint, p_finding text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_record_verification(p_publication_id bigint, p_seq bigint, p_finding text, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_record_verification(p_publication_id bigint, p_seq bigint, p_finding text, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_refuse_event_change(); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_refuse_event_change() FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_register_runner(p_enrollment_digest bytea, p_token_digest bytea, p_name text, p_runner_version text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_register_runner(p_enrollment_digest bytea, p_token_digest bytea, p_name text, p_runner_version text, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_register_runner(p_enrollment_digest bytea, p_token_digest bytea, p_name text, p_runner_version text, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_relinquish_runner_lease(p_lease_id uuid, p_reason text, p_message text, p_needs text[], p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_relinquish_runner_lease(p_lease_id uuid, p_reason text, p_message text, p_needs text[], p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_relinquish_runner_lease(p_lease_id uuid, p_reason text, p_message text, p_needs text[], p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_replace_silent_dispatch(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_replace_silent_dispatch(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_republish_worst(p_landed public.publications, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_republish_worst(p_landed public.publications, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_request_confirm(p_ref public.refs, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_request_confirm(p_ref public.refs, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_request_dispatch(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_request_dispatch(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_request_workflow_cancel(p_run public.release_runs, p_workflow_run_id bigint, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_request_workflow_cancel(p_run public.release_runs, p_workflow_run_id bigint, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_resume_installation(p_installation_id bigint, p_limit integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_resume_installation(p_installation_id bigint, p_limit integer, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_resume_installation(p_installation_id bigint, p_limit integer, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_retry_on_github(p_run public.release_runs, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_retry_on_github(p_run public.release_runs, p_workflow_run_id bigint, p_workflow_run_attempt integer, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_retry_release_run(p_installation_id bigint, p_release_run_id uuid, p_expected_retry_number integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_retry_release_run(p_installation_id bigint, p_release_run_id uuid, p_expected_retry_number integer, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_retry_release_run(p_installation_id bigint, p_release_run_id uuid, p_expected_retry_number integer, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_revoke_runner(p_registration_id uuid, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_revoke_runner(p_registration_id uuid, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_revoke_runner(p_registration_id uuid, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_settle_lease(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_settle_lease(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_settle_outbox(p_effect_id bigint, p_generation bigint, p_outcome_code text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_settle_outbox(p_effect_id bigint, p_generation bigint, p_outcome_code text, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_settle_outbox(p_effect_id bigint, p_generation bigint, p_outcome_code text, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_settle_silent_workflow(p_run public.release_runs, p_attempt public.release_run_attempts, p_grace_seconds integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_settle_silent_workflow(p_run public.release_runs, p_attempt public.release_run_attempts, p_grace_seconds integer, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_sweep_deadlines(p_limit integer, p_only_run_id uuid, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_sweep_deadlines(p_limit integer, p_only_run_id uuid, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_sweep_deadlines(p_limit integer, p_only_run_id uuid, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_tenant_visible(p_installation_id bigint); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_tenant_visible(p_installation_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_tenant_visible(p_installation_id bigint) TO boardreadyops_reader;
+
+
+--
+-- Name: FUNCTION boardreadyops_transition_allowed(p_run public.release_runs, p_attempt public.release_run_attempts, p_next_run_status text, p_next_attempt_status text, p_reason_code text); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_transition_allowed(p_run public.release_runs, p_attempt public.release_run_attempts, p_next_run_status text, p_next_attempt_status text, p_reason_code text) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_transition_release_run_state(p_release_run_id uuid, p_expected_run_status text, p_expected_run_version bigint, p_expected_execution_attempt_id uuid, p_next_run_status text, p_reason_code text, p_now timestamp with time zone, p_expected_attempt_status text, p_expected_attempt_version bigint, p_next_attempt_status text); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_transition_release_run_state(p_release_run_id uuid, p_expected_run_status text, p_expected_run_version bigint, p_expected_execution_attempt_id uuid, p_next_run_status text, p_reason_code text, p_now timestamp with time zone, p_expected_attempt_status text, p_expected_attempt_version bigint, p_next_attempt_status text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_transition_release_run_state(p_release_run_id uuid, p_expected_run_status text, p_expected_run_version bigint, p_expected_execution_attempt_id uuid, p_next_run_status text, p_reason_code text, p_now timestamp with time zone, p_expected_attempt_status text, p_expected_attempt_version bigint, p_next_attempt_status text) TO boardreadyops_app;
+
+
+--
+-- Name: TABLE deployment_settings; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT,UPDATE ON TABLE public.deployment_settings TO boardreadyops_app;
+
+
+--
+-- Name: TABLE installations; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.installations TO boardreadyops_app;
+
+
+--
+-- Name: COLUMN installations.id; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(id) ON TABLE public.installations TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN installations.account_login; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(account_login) ON TABLE public.installations TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN installations.suspended; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(suspended) ON TABLE public.installations TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN installations.removed; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(removed) ON TABLE public.installations TO boardreadyops_reader;
+
+
+--
+-- Name: TABLE lifecycle_edges; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT ON TABLE public.lifecycle_edges TO boardreadyops_app;
+
+
+--
+-- Name: TABLE outbox; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT ON TABLE public.outbox TO boardreadyops_app;
+
+
+--
+-- Name: TABLE page_attempts; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT ON TABLE public.page_attempts TO boardreadyops_app;
+GRANT SELECT ON TABLE public.page_attempts TO boardreadyops_reader;
 
 
 --
@@ -3920,6 +5516,13 @@ GRANT SELECT ON TABLE public.runner_result_audit TO boardreadyops_app;
 
 GRANT SELECT ON TABLE public.schema_migrations TO boardreadyops_app;
 GRANT SELECT ON TABLE public.schema_migrations TO boardreadyops_reader;
+
+
+--
+-- Name: TABLE sweep_marks; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT ON TABLE public.sweep_marks TO boardreadyops_app;
 
 
 --

@@ -112,6 +112,7 @@ def _run(folder: Path, *arguments: str, stdin: bytes = b"") -> str:
         env=git_environment(),
         timeout=GIT_TIMEOUT_SECONDS,
         check=False,
+        start_new_session=True,  # a Ctrl-C at the terminal is for the demo, which ends in order
     )
     if done.returncode != 0:
         raise RuntimeError(f"git {arguments[0]} failed: {done.stderr.decode(errors='replace').strip()}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import MutableHeaders
@@ -13,6 +15,7 @@ from boardreadyops import __version__
 from boardreadyops.db.pool import DatabaseUnavailable
 from boardreadyops.runner.protocol import API_PREFIX as RUNNER_PREFIX
 from boardreadyops.web import api, assets, dashboard, health, hooks, runner_api
+from boardreadyops.web.bodies import MAX_LARGE_BODIES
 from boardreadyops.web.problems import Problem, problem_of
 from boardreadyops.web.waiting import WorkSignal
 from boardreadyops.web.wiring import WebServices
@@ -44,6 +47,7 @@ def create_app(services: WebServices) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.services = services
+    app.state.large_bodies = asyncio.Semaphore(MAX_LARGE_BODIES)
     for module in (hooks, runner_api, api, health, assets, dashboard):
         app.include_router(module.router)
     expected = (Problem, DatabaseUnavailable, RequestValidationError, HTTPException, ClientDisconnect)

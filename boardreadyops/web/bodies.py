@@ -3,21 +3,53 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TypeVar
 
 from fastapi import Request
 
 from boardreadyops.runner.wire import Message, Refused, read_message
-from boardreadyops.web.problems import Problem
+from boardreadyops.web.problems import RETRY_AFTER_SECONDS, Problem
 
 BODY_SECONDS = 60.0  # for a whole body to arrive
 MAX_LENGTH_DIGITS = 18  # of a Content-Length that is looked at as a number
+LARGE_BODY_BYTES = 256 * 1024  # a webhook's body beyond this needs a place
+MAX_LARGE_BODIES = 4  # places: webhook bodies beyond LARGE_BODY_BYTES that are held at once
+PLACE_WAIT_SECONDS = 5.0  # for a place; then the sender is told to come again
 
 Read = TypeVar("Read", bound=Message)
 
 
 async def read_body(request: Request, *, limit_bytes: int) -> bytes:
     """The whole body; more than `limit_bytes` is refused with 413 before more of it is read."""
+    return await _read(request, limit_bytes, None)
+
+
+@asynccontextmanager
+async def unproven_body(
+    request: Request, *, limit_bytes: int, places: asyncio.Semaphore
+) -> AsyncIterator[bytes]:
+    """The whole body of somebody who proves only with it that he may send it; let go of it with the block.
+
+    Anybody can send many large ones at once, so beyond LARGE_BODY_BYTES each holds one of `places`; 503 without one.
+    """
+    async with AsyncExitStack() as held:
+
+        async def take_place() -> None:
+            try:
+                async with asyncio.timeout(PLACE_WAIT_SECONDS):
+                    await held.enter_async_context(places)
+            except TimeoutError:
+                headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+                raise Problem(503, "busy", "Too many large bodies at once; send it again.", headers) from None
+
+        yield await _read(request, limit_bytes, take_place)
+
+
+async def _read(
+    request: Request, limit_bytes: int, take_place: Callable[[], Awaitable[None]] | None
+) -> bytes:
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and (len(announced) > MAX_LENGTH_DIGITS or int(announced) > limit_bytes):
         raise _too_large(limit_bytes)
@@ -28,6 +60,9 @@ async def read_body(request: Request, *, limit_bytes: int) -> bytes:
                 if len(body) + len(chunk) > limit_bytes:
                     raise _too_large(limit_bytes)
                 body += chunk
+                if take_place is not None and len(body) > LARGE_BODY_BYTES:
+                    await take_place()
+                    take_place = None
     except TimeoutError:
         raise Problem(408, "too_slow", "The body took too long to arrive.", {"Connection": "close"}) from None
     return bytes(body)

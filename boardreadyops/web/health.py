@@ -22,12 +22,17 @@ async def healthz() -> Response:
 
 @router.get("/readyz")
 async def readyz(services: Services) -> Response:
-    """200 only when both logins reach the database and its schema is this program's; else 503 with the reason."""
+    """200 only when both logins reach the database and its schema is this program's; else 503 with the reason.
+
+    Pages that use up all of the reader's connections have reached it: a replica is not taken out of service, heartbeats
+    and intake with it, because its pages are slow.
+    """
     try:
         async with services.app_database.connection() as connection:
             fit = await services.schema_fit(connection)
-        async with reading(services.reader_database, frozenset()):
-            pass
+        if not services.reader_database.exhausted:
+            async with reading(services.reader_database, frozenset()):
+                pass
     except DatabaseUnavailable as error:
         return _not_ready("database_unavailable", str(error))
     if fit is not Fit.FITS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from boardreadyops.db.deliveries import (
 from boardreadyops.db.metadata import note_installation, put_installation, put_repository
 from boardreadyops.db.pool import Connection, run_transaction
 from boardreadyops.db.runs import cancel_installation_runs, close_ref, enqueue_release_run
+from boardreadyops.db.sweeps import resume_installation
 from boardreadyops.github.webhooks import (
     Delivery,
     Ignored,
@@ -31,11 +33,12 @@ from boardreadyops.github.webhooks import (
     classify,
     receive,
 )
-from boardreadyops.web.bodies import read_body
+from boardreadyops.web.bodies import unproven_body
 from boardreadyops.web.problems import RETRY_AFTER_SECONDS, Problem
 from boardreadyops.web.sessions import Services
 
 MAX_BODY_BYTES = 25 * 1024 * 1024  # GitHub sends no larger ones
+RESUME_BATCH_REFS = 500  # open refs of an installation that is back, marked in one call
 CANCEL_BATCH_ROWS = 500  # open runs of a removed or suspended installation ended in one call
 
 router = APIRouter(include_in_schema=False)
@@ -54,11 +57,12 @@ class Settled:
 @router.post("/webhooks/github")
 async def receive_webhook(request: Request, services: Services) -> Response:
     """Take a delivery of GitHub's; safe to repeat: its id is taken once, and answered the same again."""
-    body = await read_body(request, limit_bytes=MAX_BODY_BYTES)
-    delivery = receive(request.headers, body, _secrets(services.settings))
+    places: asyncio.Semaphore = request.app.state.large_bodies
+    async with unproven_body(request, limit_bytes=MAX_BODY_BYTES, places=places) as body:
+        delivery = receive(request.headers, body, _secrets(services.settings))
+        del body  # a large one need not outlive its reading
     if isinstance(delivery, Rejection):
         raise _refused(delivery)
-    del body  # a large one need not outlive its reading
     seen = classify(delivery)
     if isinstance(seen, Rejection):
         raise _refused(seen)
@@ -123,7 +127,9 @@ async def _observe(connection: Connection, seen: PullRequestSeen) -> Settled:
         account_login=seen.account_login,
         account_id=seen.account_id,
     )
-    await put_repository(connection, installation_id, seen.repository)
+    await put_repository(
+        connection, installation_id, seen.repository, observed_at=seen.observation.observed_at
+    )
     return await (_enqueue if seen.observation.open else _close)(connection, seen)
 
 
@@ -163,7 +169,7 @@ async def _keep_installation(connection: Connection, seen: InstallationSeen) -> 
     state = seen.state
     newest = await put_installation(connection, state)
     for repository in seen.repositories:
-        await put_repository(connection, state.installation_id, repository)
+        await put_repository(connection, state.installation_id, repository, observed_at=state.observed_at)
     if not newest:
         return Settled("accepted")
     actions: list[DeliveryAction] = [{"kind": "metadata"}]
@@ -172,6 +178,8 @@ async def _keep_installation(connection: Connection, seen: InstallationSeen) -> 
         count = await _cancel_all(connection, state.installation_id, reason_code)
         if count:
             actions.append({"kind": "cancel", "release_run_id": None, "count": count})
+    else:
+        await _resume(connection, state.installation_id)
     return Settled("accepted", tuple(actions))
 
 
@@ -184,6 +192,15 @@ async def _cancel_all(connection: Connection, installation_id: int, reason_code:
         total += count
         if count < CANCEL_BATCH_ROWS:
             return total
+
+
+async def _resume(connection: Connection, installation_id: int) -> None:
+    while True:
+        count = await resume_installation(
+            connection, installation_id=installation_id, limit=RESUME_BATCH_REFS
+        )
+        if count < RESUME_BATCH_REFS:
+            return
 
 
 def _enqueued(run_id: UUID, outcome: str) -> DeliveryAction:

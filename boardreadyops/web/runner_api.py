@@ -73,7 +73,7 @@ async def claim_lease(request: Request, services: Services) -> Response:
     give_up_at = asyncio.get_running_loop().time() + asked.wait_seconds
     while True:
         ticket = services.work.ticket()
-        claim, grant = await _claim(services, registration.id, asked.request_id)
+        claim, grant = await _claim(services, registration.id, asked)
         match claim.outcome:
             case "created" | "existing":
                 assert grant is not None
@@ -92,10 +92,15 @@ async def claim_lease(request: Request, services: Services) -> Response:
 
 
 async def _claim(
-    services: WebServices, registration_id: UUID, request_id: UUID
+    services: WebServices, registration_id: UUID, asked: LeaseRequest
 ) -> tuple[LeaseClaim, LeaseGrant | None]:
     async def work(connection: Connection) -> tuple[LeaseClaim, LeaseGrant | None]:
-        claim = await claim_runner_lease(connection, registration_id=registration_id, request_id=request_id)
+        claim = await claim_runner_lease(
+            connection,
+            registration_id=registration_id,
+            request_id=asked.request_id,
+            capabilities=asked.capabilities,
+        )
         granted = claim.outcome in ("created", "existing") and claim.lease_id is not None
         return claim, await lease_grant(connection, claim.lease_id) if granted and claim.lease_id else None
 

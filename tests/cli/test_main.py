@@ -93,6 +93,8 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
         ["runner"],
         ["runner", "start"],
         ["runner", "run", "--speed", "9"],
+        ["demo", "--port", "65536"],
+        ["demo", "--port", "http"],
         ["runner", "register", "--server", "ftp://x", "--name", "n"],
         ["runner", "register", "--server", "http://x", "--name", "../n"],
         ["runner", "issue-enrollment", "--name", "n"],
@@ -110,6 +112,13 @@ def test_a_wrong_command_line_is_one_line_and_exit_code_2(
     assert err.startswith("boardreadyops: ")
     assert err.count("\n") == 1
     assert "\x1b" not in err
+
+
+def test_an_unknown_option_names_the_command_whose_help_lists_the_known_ones(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    expected = "boardreadyops: serve: unrecognized arguments: --prot (see boardreadyops serve --help)\n"
+    assert printed(["serve", "--prot"], capsys) == (2, "", expected)
 
 
 def test_a_mistyped_command_is_guessed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,7 +147,19 @@ def test_what_is_known_to_go_wrong_is_one_line_with_its_exit_code(
     command_that(fail)
     exit_code, out, err = printed(["serve"], capsys)
     assert (exit_code, out) == (expected, "")
-    assert err == f"boardreadyops: {' '.join(str(error).split())}\n"
+    assert err.startswith(f"boardreadyops: {' '.join(str(error).split())}")
+    assert err.count("\n") == 1
+
+
+def test_a_database_that_cannot_be_used_comes_with_what_to_look_at(
+    command_that: Callable[[Callable[[], int]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> int:
+        raise DatabaseUnavailable("the database cannot be used now (InvalidPasswordError)")
+
+    command_that(fail)
+    _, _, err = printed(["serve"], capsys)
+    assert "does it run, and are BOARDREADYOPS_DATABASE_URL" in err
 
 
 def test_what_is_not_known_is_not_hidden(command_that: Callable[[Callable[[], int]], None]) -> None:

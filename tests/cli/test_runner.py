@@ -311,7 +311,9 @@ async def test_an_unknown_installation_or_repository_is_one_line_and_exit_code_2
             facts = RepositoryFacts(
                 repository_id=installation_id, owner="acme", name=name, private=False, default_branch="main"
             )
-            await put_repository(connection, installation_id, facts)
+            await put_repository(
+                connection, installation_id, facts, observed_at=datetime(2026, 1, 1, tzinfo=UTC)
+            )
     for wrong in (["7"], ["5", "--repository", "acme/psu"], ["5", "--repository", "acme/none"]):
         done = run_command("--name", "b", "--installation", *wrong)
         assert (done.returncode, done.stdout) == (2, "")
@@ -326,6 +328,7 @@ async def test_a_database_that_was_never_migrated_is_exit_code_3(
     monkeypatch.setenv("BOARDREADYOPS_DATABASE_URL", empty_database.reveal())
     done = run_command("--managed", "--name", "b")
     assert done.returncode == 3
+    assert "run `boardreadyops migrate`" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -145,6 +145,9 @@ def test_a_pid_that_another_program_of_the_same_user_has_by_now_is_no_obstacle(d
         leave_pid_file(data_dir, other.pid)
         assert not postmaster(data_dir).is_live()
         EmbeddedPostgres.attach_or_start(data_dir).release()
+        (data_dir / "postgres" / "cluster" / "postmaster.pid").unlink(missing_ok=True)
+        leave_socket_lock(data_dir, other.pid)
+        EmbeddedPostgres.attach_or_start(data_dir).release()
         assert other.poll() is None
     finally:
         other.communicate()
@@ -158,6 +161,13 @@ def test_a_server_that_answers_but_is_no_process_of_ours_is_not_run_over(
         EmbeddedPostgres.attach_or_start(data_dir)
     monkeypatch.undo()
     assert postmaster(data_dir).is_live()
+
+
+def leave_socket_lock(data_dir: Path, pid: int) -> None:
+    path = data_dir / "postgres" / "run" / ".s.PGSQL.5432.lock"
+    path.write_text(f"{pid}\n{data_dir}/postgres/cluster\n1700000000\n5432\n{path.parent}\n")
+    shutil.chown(path, path.parent.stat().st_uid)
+    path.chmod(0o600)
 
 
 def leave_pid_file(data_dir: Path, pid: int) -> None:

@@ -54,7 +54,7 @@ async def test_only_what_is_missing_is_applied(empty_database: Secret, migration
     assert await run(empty_database, migrations) == Migrated((9,), 9)
 
 
-async def test_of_twenty_migrators_at_once_one_migrates_and_the_others_pass(
+async def test_scenario_67_of_twenty_migrators_at_once_one_migrates_and_the_others_pass(
     empty_database: Secret, migrations: Path
 ) -> None:
     results = await asyncio.gather(*(run(empty_database, migrations) for _ in range(MIGRATORS_AT_ONCE)))
@@ -97,7 +97,9 @@ async def test_a_migration_that_was_edited_after_it_ran_is_refused(
         await run(empty_database, migrations)
 
 
-async def test_an_older_program_refuses_a_newer_database(empty_database: Secret, migrations: Path) -> None:
+async def test_scenario_68_an_older_program_refuses_a_newer_database(
+    empty_database: Secret, migrations: Path
+) -> None:
     await run(empty_database, migrations)
     (migrations / "0008_second.sql").unlink()
     assert await fit(empty_database, migrations) is Fit.DATABASE_NEWER

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
@@ -27,7 +28,7 @@ async def finished_run(app_database: Database) -> UUID:
         facts = RepositoryFacts(
             repository_id=10, owner="acme", name="board", private=True, default_branch="main"
         )
-        await put_repository(connection, 1, facts)
+        await put_repository(connection, 1, facts, observed_at=datetime(2026, 1, 1, tzinfo=UTC))
         await enqueue_release_run(connection, observation(SHA_A))
         await issue_runner_enrollment(
             connection,
@@ -46,7 +47,7 @@ async def finished_run(app_database: Database) -> UUID:
         )
         assert registered.registration_id is not None
         claim = await claim_runner_lease(
-            connection, registration_id=registered.registration_id, request_id=UUID(int=1)
+            connection, registration_id=registered.registration_id, request_id=UUID(int=1), capabilities=()
         )
         assert claim.lease_id is not None
         grant = await lease_grant(connection, claim.lease_id)

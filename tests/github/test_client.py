@@ -102,7 +102,7 @@ async def test_an_unknown_installation_is_gone_and_a_suspended_one_denied(
 ) -> None:
     seen = await client.installation_token(99)
     assert isinstance(seen, Failure)
-    assert seen.error_class == "gone"
+    assert (seen.error_class, seen.code) == ("gone", "installation_gone")
     await github.suspend(repository.installation_id, sending="lose")
     assert (await failed(client)).code == "suspended"
 

@@ -12,7 +12,9 @@ import pytest
 
 from boardreadyops.db.leases import LeaseGrant, claim_runner_lease, lease_grant
 from boardreadyops.db.metadata import note_installation, put_repository
+from boardreadyops.db.outbox import ClaimedEffect, claim_outbox
 from boardreadyops.db.pool import Connection, Database, Record
+from boardreadyops.db.publications import acknowledge_publication, claim_publications, record_check_run
 from boardreadyops.db.results import ReportedResult, ResultAnswer, record_runner_result
 from boardreadyops.db.runners import issue_runner_enrollment, register_runner
 from boardreadyops.db.runs import Closed, Enqueued, close_ref, enqueue_release_run
@@ -80,7 +82,9 @@ class World:
     async def claimed(self, registration_id: UUID | None = None) -> LeaseGrant:
         runner = registration_id or await self.runner()
         async with self.app.transaction() as connection:
-            claim = await claim_runner_lease(connection, registration_id=runner, request_id=uuid4())
+            claim = await claim_runner_lease(
+                connection, registration_id=runner, request_id=uuid4(), capabilities=()
+            )
         assert claim.outcome == "created"
         assert claim.lease_id is not None
         async with self.app.connection() as connection:
@@ -140,21 +144,61 @@ class World:
         )
         return [tuple(row) for row in rows]
 
-    async def everything(self) -> dict[str, list[Record]]:
-        """Every lifecycle row, to show that a refused call wrote nothing."""
-        return {
-            table: await self.owner.fetch(f"SELECT * FROM {table} ORDER BY 1")
-            for table in (
-                "release_runs",
-                "release_run_attempts",
-                "release_run_transition_events",
-                "publications",
-                "runner_leases",
-                "runner_results",
-                "refs",
-                "outbox",
+    async def call(self, function: str, *arguments: object) -> list[Record]:
+        """A guarded function as the application's login, with a `p_now` or whatever else no program passes."""
+        placeholders = ", ".join(f"${number}" for number in range(1, len(arguments) + 1))
+        async with self.app.transaction() as connection:
+            return await connection.fetch(
+                f"SELECT * FROM boardreadyops_{function}({placeholders})", *arguments
             )
+
+    async def answer(self, function: str, *arguments: object) -> str:
+        """The outcome of such a call: the first column of its one row."""
+        (row,) = await self.call(function, *arguments)
+        outcome: str = row[0]
+        return outcome
+
+    async def execute_by(self, backend: str) -> None:
+        """From now on the installation's new runs are executed by `runner` or `actions`."""
+        await self.owner.execute("UPDATE installations SET execution_backend = $1", backend)
+
+    async def published(self, *, first_check_run_id: int = 500) -> list[int]:
+        """Everything due goes to GitHub, checks are created where there is none; the publications' ids."""
+        sent: list[int] = []
+        async with self.app.transaction() as connection:
+            for row in await claim_publications(connection, limit=100, lease_seconds=30, doubt_seconds=60):
+                check_run_id = row.check_run_id or first_check_run_id + len(sent)
+                key = {"publication_id": row.publication_id, "generation": row.generation}
+                assert await record_check_run(connection, check_run_id=check_run_id, **key) == "applied"
+                assert await acknowledge_publication(connection, seq=row.seq, **key) == "applied"
+                sent.append(row.publication_id)
+        return sent
+
+    async def effects(self) -> tuple[ClaimedEffect, ...]:
+        """The due one-shot effects, claimed."""
+        async with self.app.transaction() as connection:
+            return await claim_outbox(connection, limit=100, lease_seconds=30)
+
+    async def owed(self, kind: str) -> list[Record]:
+        """The one-shot effects of a kind, settled or not."""
+        return await self.owner.fetch("SELECT * FROM outbox WHERE kind = $1 ORDER BY id", kind)
+
+    async def everything(self, *, but: tuple[str, ...] = ()) -> dict[str, list[Record]]:
+        """Every row of every table, whichever there are, to show that a refused call wrote nothing."""
+        return {
+            table: await self.owner.fetch(f"SELECT * FROM {table} AS stored ORDER BY stored::text")
+            for table in await table_names(self.owner)
+            if table not in but
         }
+
+
+async def table_names(owner: Connection) -> list[str]:
+    """All tables, from the catalog, so that a new one cannot be forgotten."""
+    rows = await owner.fetch(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')"
+        " ORDER BY relname"
+    )
+    return [row["relname"] for row in rows]
 
 
 @pytest.fixture
@@ -167,6 +211,7 @@ async def world(app_database: Database, owner_connection: Connection) -> AsyncIt
             RepositoryFacts(
                 repository_id=10, owner="acme", name="power-board", private=True, default_branch="main"
             ),
+            observed_at=NOON,
         )
     yield World(app_database, owner_connection)
     await assert_history_holds(owner_connection)
@@ -211,6 +256,15 @@ async def assert_history_holds(owner: Connection) -> None:
             WHERE lease.state = 'active' AND (run.status, run.version, run.execution_attempt_id, attempt.status,
                 attempt.version) IS DISTINCT FROM (lease.expected_run_status, lease.expected_run_version, attempt.id,
                 lease.expected_attempt_status, lease.expected_attempt_version)
+        UNION ALL
+        SELECT 'open attempt of an ended run, or not its current one', attempt.id::text
+            FROM release_run_attempts AS attempt JOIN release_runs AS run ON run.id = attempt.release_run_id
+            WHERE attempt.finished_at IS NULL
+                AND (run.finished_at IS NOT NULL OR run.execution_attempt_id IS DISTINCT FROM attempt.id)
+        UNION ALL
+        SELECT 'lease of an ended attempt', lease.id::text FROM runner_leases AS lease
+            JOIN release_run_attempts AS attempt ON attempt.id = lease.execution_attempt_id
+            WHERE lease.state = 'active' AND attempt.finished_at IS NOT NULL
         UNION ALL
         SELECT 'publication', run.id::text FROM release_runs AS run WHERE NOT EXISTS (
             SELECT FROM publications WHERE release_run_id = run.id AND retry_id = run.retry_id

@@ -133,7 +133,7 @@ async def test_a_fork_waits_for_approval_and_is_not_claimable(world: World) -> N
     assert (run["approval"], run["wait"].days) == ("waiting", 7)
     async with world.app.transaction() as connection:
         row = await connection.fetchrow(
-            "SELECT claim_outcome FROM boardreadyops_claim_runner_lease($1, gen_random_uuid())",
+            "SELECT claim_outcome FROM boardreadyops_claim_runner_lease($1, gen_random_uuid(), '{}')",
             await world.runner(),
         )
     assert row is not None

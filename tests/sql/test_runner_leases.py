@@ -25,7 +25,9 @@ async def beat(world: World, lease_id: UUID, stage: str, *, progress: int = 5) -
 
 async def claim(world: World, runner: UUID, request_id: UUID) -> LeaseClaim:
     async with world.app.transaction() as connection:
-        return await claim_runner_lease(connection, registration_id=runner, request_id=request_id)
+        return await claim_runner_lease(
+            connection, registration_id=runner, request_id=request_id, capabilities=()
+        )
 
 
 async def test_a_claim_binds_a_new_attempt_and_the_runs_snapshot(world: World) -> None:
@@ -130,12 +132,22 @@ async def test_a_heartbeat_extends_the_lease_but_never_beyond_the_run_deadline(w
     )
 
 
-async def test_an_overdue_lease_is_not_extended(world: World) -> None:
+async def test_an_overdue_lease_that_no_sweep_took_is_still_its_runners_own(world: World) -> None:
     await world.opened()
     grant = await world.claimed()
     await world.owner.execute("UPDATE runner_leases SET expires_at = claimed_at")
     answer = await beat(world, grant.lease_id, "running")
-    assert (answer.lease_state, answer.directive, answer.expires_in_seconds) == ("expired", "stop", 0)
+    assert (answer.lease_state, answer.directive, answer.expires_in_seconds) == ("active", "continue", 120)
+
+
+async def test_a_lease_at_its_maximum_is_told_to_stop(world: World) -> None:
+    await world.opened()
+    grant = await world.claimed()
+    await world.owner.execute(
+        "UPDATE runner_leases SET expires_at = claimed_at, maximum_expires_at = claimed_at"
+    )
+    answer = await beat(world, grant.lease_id, "running")
+    assert (answer.lease_state, answer.directive, answer.maximum_expires_in_seconds) == ("expired", "stop", 0)
     assert await world.owner.fetchval("SELECT stage FROM runner_leases") == "claimed"
 
 

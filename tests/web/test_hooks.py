@@ -194,6 +194,19 @@ async def test_scenario_16_a_body_that_grows_beyond_the_limit_is_refused_as_it_a
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
 
 
+async def test_scenario_16_large_bodies_wait_for_a_place_and_small_ones_do_not(
+    open_site: OpenSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("boardreadyops.web.app.MAX_LARGE_BODIES", 0)
+    monkeypatch.setattr("boardreadyops.web.bodies.PLACE_WAIT_SECONDS", 0.01)
+    async with open_site() as site:
+        large = await site.deliver("pull_request", pull_request(SHA_A) | {"padding": " " * 2**20})
+        small = await site.deliver("pull_request", pull_request(SHA_A))
+    assert (large.status_code, large.json()["code"]) == (503, "busy")
+    assert large.headers["retry-after"]
+    assert small.json()["actions"][0]["outcome"] == "created"
+
+
 async def test_size_comes_before_headers_and_headers_before_the_secret(open_site: OpenSite) -> None:
     async with open_site(github_webhook_secret=None) as site:
         large = await site.http.post("/webhooks/github", content=b" " * (MAX_BODY_BYTES + 1))

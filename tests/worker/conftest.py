@@ -67,7 +67,12 @@ class Scene:
                 account_login=seen.account_login,
                 account_id=seen.account_id,
             )
-            await put_repository(connection, observation.installation_id, seen.repository)
+            await put_repository(
+                connection,
+                observation.installation_id,
+                seen.repository,
+                observed_at=observation.observed_at,
+            )
             if observation.open:
                 return await enqueue_release_run(connection, observation)
             await close_ref(connection, observation)

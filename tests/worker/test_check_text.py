@@ -49,7 +49,7 @@ def failing(**changes: Any) -> CheckText:
 
 
 def test_a_failing_check_says_answer_why_next_step_findings_checks_tools_and_where_to_read_on() -> None:
-    said = failing(summary="Not ready: 1 blocking finding\nThe board's own clearance rule is broken.")
+    said = failing(summary="Not ready: 1 blocking finding\n- The board's own clearance rule is broken")
     assert said.title == "Not ready: 1 blocking finding"
     assert said.summary.splitlines() == [
         "**■ Not ready: 1 blocking finding**",

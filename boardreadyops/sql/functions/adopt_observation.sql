@@ -37,6 +37,7 @@ BEGIN
     UPDATE refs SET
         open = p_observed.open, draft = p_observed.draft, head_sha = p_observed.head_sha,
         base_ref = p_observed.base_ref, base_sha = p_observed.base_sha,
+        trust_mode = CASE WHEN p_observed.open THEN p_observed.trust_mode ELSE trust_mode END,
         observed_at = p_observed.observed_at, observation = observation + 1
     WHERE repository_id = p_observed.repository_id AND ref = p_observed.ref;
     RETURN 'adopted';

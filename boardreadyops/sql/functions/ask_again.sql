@@ -1,6 +1,7 @@
--- Purpose: asks a terminal run anew: a new retry with a new Check Run; decision, successor and attempt are cleared.
+-- Purpose: asks a terminal run anew: a new retry with a new Check Run; decision, successor and attempt are cleared,
+--          attempts counted anew.
 -- Outcomes: the run as stored, queued.
--- Locks: publication; the caller holds ref and run. Writes: run, event, publication.
+-- Locks: publication; the caller holds ref and run. Writes: run, planned attempt, event, publication.
 -- Internal: called only by guarded functions.
 CREATE OR REPLACE FUNCTION boardreadyops_ask_again(
     p_run release_runs, p_reason_code text, p_now timestamptz) RETURNS release_runs
@@ -14,7 +15,9 @@ BEGIN
     v_run.decision := NULL;
     v_run.superseded_by := NULL;
     v_run.cancelled_by := NULL;
-    v_run.execution_attempt_id := NULL;
+    v_run.lost_attempts := 0;
+    v_run.given_back := 0;
+    v_run.execution_attempt_id := boardreadyops_plan_attempt(v_run, v_now);
     v_run := boardreadyops_move_release_run(v_run, 'queued', p_reason_code, v_now);
     PERFORM boardreadyops_open_publication(v_run, v_now);
     RETURN v_run;

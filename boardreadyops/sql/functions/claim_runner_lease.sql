@@ -1,11 +1,11 @@
--- Purpose: hands the oldest claimable run to a runner: a new attempt, the run's pointer to it, and a lease bound to the
+-- Purpose: hands the next claimable run to a runner: a new attempt, the run's pointer to it, and a lease bound to the
 --          lifecycle snapshot it owns, in one transaction.
 -- Outcomes: revoked (unknown or revoked registration) | existing (the same request again, its lease still alive: the same
 --   lease) | ended (the same request again, its lease over) | none (nothing to do) | created.
 -- Locks: registration -> run -> attempt -> lease -> publication.
 -- Writes: run, attempt, event, lease, publication.
 CREATE OR REPLACE FUNCTION boardreadyops_claim_runner_lease(
-    p_registration_id uuid, p_request_id uuid, p_now timestamptz DEFAULT NULL)
+    p_registration_id uuid, p_request_id uuid, p_capabilities text[], p_now timestamptz DEFAULT NULL)
 RETURNS TABLE (claim_outcome text, lease_id uuid)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
@@ -26,7 +26,7 @@ BEGIN
         RETURN QUERY SELECT CASE v_lease.state WHEN 'active' THEN 'existing' ELSE 'ended' END, v_lease.id;
         RETURN;
     END IF;
-    v_run := boardreadyops_next_claimable_run(v_registration);
+    v_run := boardreadyops_next_claimable_run(v_registration, p_capabilities, COALESCE(p_now, clock_timestamp()));
     IF v_run.id IS NULL THEN
         RETURN QUERY SELECT 'none'::text, NULL::uuid;
         RETURN;

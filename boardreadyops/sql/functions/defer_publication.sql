@@ -11,7 +11,7 @@ DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
     v_publication publications;
 BEGIN
-    IF p_error_class NOT IN ('gone', 'denied', 'rate_limited', 'transient', 'uncertain') THEN
+    IF COALESCE(p_error_class NOT IN ('gone', 'denied', 'rate_limited', 'transient', 'uncertain'), true) THEN
         RETURN 'invalid';
     END IF;
     SELECT * INTO v_publication FROM publications WHERE id = p_publication_id FOR NO KEY UPDATE;

@@ -4,8 +4,9 @@
 -- Internal: called only by guarded functions.
 CREATE OR REPLACE FUNCTION boardreadyops_due_at(
     p_installation_id bigint, p_status text, p_approval text, p_now timestamptz) RETURNS timestamptz
-LANGUAGE sql STABLE AS $$
-    SELECT p_now + make_interval(secs => CASE
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (SELECT p_now + make_interval(secs => CASE
         WHEN p_status = 'queued' AND p_approval = 'waiting'
             THEN COALESCE(installation.approval_timeout_seconds, deployment.approval_timeout_seconds)
         WHEN p_status = 'queued' THEN COALESCE(installation.queue_timeout_seconds, deployment.queue_timeout_seconds)
@@ -13,5 +14,6 @@ LANGUAGE sql STABLE AS $$
         WHEN p_status = 'running' THEN COALESCE(installation.run_timeout_seconds, deployment.run_timeout_seconds)
         END)
     FROM installations AS installation, deployment_settings AS deployment
-    WHERE installation.id = p_installation_id
+    WHERE installation.id = p_installation_id);
+END
 $$;

@@ -25,7 +25,7 @@ BEGIN
         RETURN;
     END IF;
     SELECT p_repository_id, p_installation_id, p_ref, p_pull_request_number, true, p_draft, p_base_ref, p_base_sha,
-           p_commit_sha, p_observed_at, 0, NULL INTO v_ref;
+           p_commit_sha, p_observed_at, 0, NULL, p_trust_mode, NULL INTO v_ref;
     v_adoption := boardreadyops_adopt_observation(v_ref, p_confirmed_observation);
     SELECT * INTO STRICT v_ref FROM refs AS stored WHERE stored.repository_id = p_repository_id AND stored.ref = p_ref;
     v_now := COALESCE(p_now, clock_timestamp());
@@ -35,23 +35,20 @@ BEGIN
     END IF;
     IF v_adoption IN ('adopted', 'same') THEN
         RETURN QUERY SELECT head.enqueue_outcome, head.release_run_id, false
-            FROM boardreadyops_open_head_run(v_ref, p_trust_mode, v_now) AS head;
+            FROM boardreadyops_open_head_run(v_ref, v_now) AS head;
         RETURN;
     END IF;
 
-    PERFORM boardreadyops_request_confirm(v_ref, v_now);
     SELECT run.id INTO v_run_id FROM release_runs AS run
         WHERE run.repository_id = p_repository_id AND run.ref = p_ref AND run.commit_sha = p_commit_sha;
-    IF FOUND THEN
-        RETURN QUERY SELECT 'existing'::text, v_run_id, true;
-        RETURN;
-    END IF;
-    IF v_adoption = 'ask' OR v_ref.release_run_id IS NULL THEN
-        RETURN QUERY SELECT 'ignored'::text, NULL::uuid, true;
+    IF FOUND OR v_adoption = 'ask' OR v_ref.release_run_id IS NULL THEN
+        PERFORM boardreadyops_request_confirm(v_ref, v_now);
+        RETURN QUERY SELECT CASE WHEN v_run_id IS NULL THEN 'ignored' ELSE 'existing' END, v_run_id, true;
         RETURN;
     END IF;
     v_run_id := gen_random_uuid();
     PERFORM boardreadyops_insert_release_run(v_run_id, v_ref, p_commit_sha, p_trust_mode, v_ref.release_run_id, v_now);
+    PERFORM boardreadyops_request_confirm(v_ref, v_now);
     RETURN QUERY SELECT 'superseded'::text, v_run_id, true;
 END
 $$;

@@ -1,5 +1,6 @@
--- Purpose: a runner says that it is alive and how far it is; the lease is extended, never beyond its maximum. Only a later
---          stage touches run and attempt: see advance_lease_stage.
+-- Purpose: a runner says that it is alive and how far it is; the lease is extended, never beyond its maximum. An overdue
+--          lease that no sweep has taken yet is still its own. Only a later stage touches run and attempt: see
+--          advance_lease_stage.
 -- Outcomes: no row for an unknown lease; else the lease's state, `continue` or `stop`, for an ended lease the reason, and
 --   the seconds left, counted at the database's clock. An earlier stage is ignored. Idempotent.
 -- Locks: an unchanged stage: the lease alone. A later one: run -> attempt -> lease -> publication.
@@ -25,7 +26,7 @@ BEGIN
     END IF;
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
     v_now := COALESCE(p_now, clock_timestamp());
-    v_alive := v_lease.state = 'active' AND v_lease.expires_at > v_now;
+    v_alive := v_lease.state = 'active' AND v_lease.maximum_expires_at > v_now;
     IF v_alive THEN
         UPDATE runner_leases SET
             heartbeat_at = v_now, progress = p_progress, message = left(p_message, 500),

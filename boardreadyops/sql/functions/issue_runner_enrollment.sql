@@ -12,7 +12,7 @@ DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
     v_expires_at timestamptz := v_now + make_interval(secs => p_ttl_seconds);
 BEGIN
-    IF p_ttl_seconds NOT BETWEEN 1 AND 3600 OR (p_installation_id IS NULL AND p_repository_ids IS NOT NULL) THEN
+    IF COALESCE(p_ttl_seconds NOT BETWEEN 1 AND 3600, true) OR (p_installation_id IS NULL AND p_repository_ids IS NOT NULL) THEN
         RETURN QUERY SELECT 'invalid'::text, NULL::timestamptz;
         RETURN;
     END IF;

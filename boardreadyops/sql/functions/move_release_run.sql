@@ -33,8 +33,11 @@ BEGIN
         retry_number = p_run.retry_number,
         superseded_by = p_run.superseded_by,
         cancelled_by = p_run.cancelled_by,
+        lost_attempts = p_run.lost_attempts,
+        given_back = p_run.given_back,
+        needs = p_run.needs,
         due_at = boardreadyops_due_at(p_run.installation_id, p_next_status, p_run.approval, p_now),
-        queued_at = CASE WHEN p_next_status = 'queued' THEN p_now ELSE p_run.queued_at END,
+        queued_at = CASE WHEN p_next_status = 'queued' THEN GREATEST(p_now, p_run.queued_at) ELSE p_run.queued_at END,
         finished_at = CASE WHEN p_next_status NOT IN ('queued', 'dispatched', 'running') THEN p_now END,
         updated_at = p_now
     WHERE id = p_run.id

@@ -1,14 +1,14 @@
 -- Purpose: says that the current asking's Check Run has something newer to tell; the newest wins, nothing queues up.
--- Outcomes: desired_seq raised by one on the newest ordinal; a closed row stays closed.
--- Locks: the publication row, after run, attempt and lease. Writes: publications.
+-- Outcomes: desired_seq raised by one on every ordinal of the asking; a closed row stays closed.
+-- Locks: the publication rows, after run, attempt and lease. Writes: publications.
 -- Internal: called only by guarded functions.
 CREATE OR REPLACE FUNCTION boardreadyops_raise_publication(p_run release_runs, p_now timestamptz) RETURNS void
-LANGUAGE sql AS $$
+LANGUAGE plpgsql AS $$
+BEGIN
     UPDATE publications SET
         payload = boardreadyops_publication_payload(p_run),
         desired_seq = desired_seq + 1,
         available_at = LEAST(available_at, p_now)
-    WHERE release_run_id = p_run.id AND retry_number = p_run.retry_number
-        AND ordinal = (SELECT max(newest.ordinal) FROM publications AS newest
-                       WHERE newest.release_run_id = p_run.id AND newest.retry_number = p_run.retry_number)
+    WHERE release_run_id = p_run.id AND retry_number = p_run.retry_number;
+END
 $$;

@@ -3,7 +3,8 @@
 --          is untouched.
 -- Outcomes: applied (also for the same id again); stale when another claim has the row by now or another id is stored;
 --   not_found.
--- Locks: run -> attempt -> publication. Writes: publications; attempt and event for a planned dispatch.
+-- Locks: run -> attempt -> publication. Writes: publications; attempt, event and outbox for a
+--   planned dispatch.
 CREATE OR REPLACE FUNCTION boardreadyops_record_check_run(
     p_publication_id bigint, p_generation bigint, p_check_run_id bigint, p_now timestamptz DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
@@ -11,6 +12,7 @@ DECLARE
     v_run release_runs;
     v_attempt release_run_attempts;
     v_publication publications;
+    v_now timestamptz;
 BEGIN
     SELECT run.* INTO v_run FROM release_runs AS run
         JOIN publications AS publication ON publication.release_run_id = run.id
@@ -29,8 +31,9 @@ BEGIN
 
     UPDATE publications SET check_run_id = p_check_run_id WHERE id = p_publication_id;
     IF v_attempt.status = 'queued' AND v_publication.retry_id = v_run.retry_id THEN
-        PERFORM boardreadyops_move_execution_attempt(v_attempt, 'dispatching', 'check_run_created',
-            GREATEST(COALESCE(p_now, clock_timestamp()), v_attempt.updated_at));
+        v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
+        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatching', 'check_run_created', v_now);
+        PERFORM boardreadyops_request_dispatch(v_run, v_attempt, v_now);
     END IF;
     RETURN 'applied';
 END

@@ -26,8 +26,8 @@ BEGIN
         RETURN QUERY SELECT 'not_found'::text, NULL::bigint;
         RETURN;
     END IF;
-    IF (p_status, p_decision) NOT IN (('completed', 'pass'), ('completed', 'fail'), ('failed', 'error'),
-                                      ('timed_out', 'error')) THEN
+    IF COALESCE((p_status, p_decision) NOT IN (('completed', 'pass'), ('completed', 'fail'), ('failed', 'error'),
+                                               ('timed_out', 'error')), true) THEN
         RETURN QUERY SELECT 'invalid_transition'::text, NULL::bigint;
         RETURN;
     END IF;

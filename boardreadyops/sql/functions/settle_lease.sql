@@ -5,7 +5,8 @@
 -- Internal: called only by guarded functions, which hold run and attempt.
 CREATE OR REPLACE FUNCTION boardreadyops_settle_lease(
     p_run release_runs, p_attempt release_run_attempts, p_now timestamptz) RETURNS void
-LANGUAGE sql AS $$
+LANGUAGE plpgsql AS $$
+BEGIN
     UPDATE runner_leases SET
         state = CASE
             WHEN p_run.finished_at IS NOT NULL THEN p_run.status
@@ -17,5 +18,6 @@ LANGUAGE sql AS $$
         expected_run_version = p_run.version,
         expected_attempt_status = p_attempt.status,
         expected_attempt_version = p_attempt.version
-    WHERE execution_attempt_id = p_attempt.id AND state = 'active'
+    WHERE execution_attempt_id = p_attempt.id AND state = 'active';
+END
 $$;

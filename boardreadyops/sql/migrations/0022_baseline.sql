@@ -42,6 +42,7 @@ CREATE TABLE repositories (
     default_branch text,
     enabled boolean NOT NULL DEFAULT true,
     execution_backend text CHECK (execution_backend IN ('runner', 'actions')),
+    observed_at timestamptz NOT NULL DEFAULT '-infinity',
     created_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (id, installation_id)
 );
@@ -65,8 +66,8 @@ CREATE TABLE release_runs (
     repository_id bigint NOT NULL,
     ref text NOT NULL CHECK (ref LIKE 'refs/%' AND length(ref) <= 500),
     pull_request_number integer CHECK (pull_request_number > 0),
-    commit_sha text NOT NULL CHECK (commit_sha ~ '^([0-9a-f]{40}|[0-9a-f]{64})$'),
-    base_sha text CHECK (base_sha ~ '^([0-9a-f]{40}|[0-9a-f]{64})$'),
+    commit_sha text NOT NULL CHECK (length(commit_sha) IN (40, 64) AND translate(commit_sha, '0123456789abcdef', '') = ''),
+    base_sha text CHECK (length(base_sha) IN (40, 64) AND translate(base_sha, '0123456789abcdef', '') = ''),
     status text NOT NULL DEFAULT 'queued' CHECK (status IN
         ('queued', 'dispatched', 'running', 'completed', 'failed', 'timed_out', 'cancelled', 'superseded')),
     decision text CHECK (decision IN ('pass', 'fail', 'error')),
@@ -79,6 +80,11 @@ CREATE TABLE release_runs (
     superseded_by uuid REFERENCES release_runs (id) DEFERRABLE INITIALLY DEFERRED,
     reason_code text,
     cancelled_by text CHECK (length(cancelled_by) <= 200),
+    approved_by text CHECK (length(approved_by) <= 200),
+    approved_at timestamptz,
+    lost_attempts integer NOT NULL DEFAULT 0 CHECK (lost_attempts >= 0),
+    given_back integer NOT NULL DEFAULT 0 CHECK (given_back >= 0),
+    needs text[] NOT NULL DEFAULT '{}' CHECK (cardinality(needs) <= 20),
     due_at timestamptz,
     created_at timestamptz NOT NULL,
     queued_at timestamptz NOT NULL,
@@ -94,7 +100,12 @@ CREATE TABLE release_runs (
 );
 CREATE UNIQUE INDEX release_runs_one_open_per_ref ON release_runs (repository_id, ref)
     WHERE status IN ('queued', 'dispatched', 'running') AND superseded_by IS NULL;
-CREATE INDEX release_runs_claimable ON release_runs (queued_at, id)
+CREATE INDEX release_runs_claimable ON release_runs (installation_id, queued_at, id)
+    WHERE status = 'queued' AND execution_backend = 'runner' AND approval <> 'waiting' AND superseded_by IS NULL;
+CREATE INDEX release_runs_claimable_with_needs ON release_runs (installation_id, queued_at)
+    WHERE status = 'queued' AND execution_backend = 'runner' AND approval <> 'waiting' AND superseded_by IS NULL
+        AND needs <> '{}';
+CREATE INDEX release_runs_newest_claimable ON release_runs (queued_at DESC, id DESC)
     WHERE status = 'queued' AND execution_backend = 'runner' AND approval <> 'waiting' AND superseded_by IS NULL;
 CREATE INDEX release_runs_due ON release_runs (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX release_runs_newest ON release_runs (created_at DESC, id DESC);
@@ -126,13 +137,15 @@ ALTER TABLE release_runs ADD FOREIGN KEY (execution_attempt_id) REFERENCES relea
 -- One-shot effects. A claim raises the generation; whoever holds an older one can settle nothing.
 CREATE TABLE outbox (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    kind text NOT NULL CHECK (kind IN ('confirm_pull_request', 'workflow_dispatch', 'workflow_cancel')),
+    kind text NOT NULL CHECK (kind IN ('confirm_pull_request', 'confirm_ref', 'workflow_dispatch', 'workflow_cancel')),
     installation_id bigint NOT NULL,
     repository_id bigint NOT NULL REFERENCES repositories (id),
     ref text NOT NULL,
     pull_request_number integer,
     release_run_id uuid,
     execution_attempt_id uuid,
+    workflow_run_id bigint CHECK (workflow_run_id > 0),
+    started_at timestamptz,
     generation bigint NOT NULL DEFAULT 0,
     claimed_until timestamptz,
     available_at timestamptz NOT NULL,
@@ -144,7 +157,10 @@ CREATE TABLE outbox (
 );
 CREATE INDEX outbox_due ON outbox (available_at, id) WHERE settled_at IS NULL;
 CREATE UNIQUE INDEX outbox_one_confirm_per_ref ON outbox (repository_id, ref)
-    WHERE kind = 'confirm_pull_request' AND settled_at IS NULL;
+    WHERE kind IN ('confirm_pull_request', 'confirm_ref') AND settled_at IS NULL;
+CREATE UNIQUE INDEX outbox_one_cancel_per_workflow_run ON outbox (repository_id, workflow_run_id)
+    WHERE kind = 'workflow_cancel' AND settled_at IS NULL;
+CREATE UNIQUE INDEX outbox_one_dispatch_per_attempt ON outbox (execution_attempt_id) WHERE kind = 'workflow_dispatch';
 
 -- Rows a page may show: the reader names its tenants by SET LOCAL, '*' on a local operator's own machine.
 CREATE FUNCTION boardreadyops_tenant_visible(p_installation_id bigint) RETURNS boolean

@@ -79,8 +79,9 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON release_run_transition_ev
 -- Internal: called only by guarded functions.
 CREATE OR REPLACE FUNCTION boardreadyops_due_at(
     p_installation_id bigint, p_status text, p_approval text, p_now timestamptz) RETURNS timestamptz
-LANGUAGE sql STABLE AS $$
-    SELECT p_now + make_interval(secs => CASE
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (SELECT p_now + make_interval(secs => CASE
         WHEN p_status = 'queued' AND p_approval = 'waiting'
             THEN COALESCE(installation.approval_timeout_seconds, deployment.approval_timeout_seconds)
         WHEN p_status = 'queued' THEN COALESCE(installation.queue_timeout_seconds, deployment.queue_timeout_seconds)
@@ -88,7 +89,8 @@ LANGUAGE sql STABLE AS $$
         WHEN p_status = 'running' THEN COALESCE(installation.run_timeout_seconds, deployment.run_timeout_seconds)
         END)
     FROM installations AS installation, deployment_settings AS deployment
-    WHERE installation.id = p_installation_id
+    WHERE installation.id = p_installation_id);
+END
 $$;
 --! end
 --! begin functions/append_transition_event.sql
@@ -154,8 +156,11 @@ BEGIN
         retry_number = p_run.retry_number,
         superseded_by = p_run.superseded_by,
         cancelled_by = p_run.cancelled_by,
+        lost_attempts = p_run.lost_attempts,
+        given_back = p_run.given_back,
+        needs = p_run.needs,
         due_at = boardreadyops_due_at(p_run.installation_id, p_next_status, p_run.approval, p_now),
-        queued_at = CASE WHEN p_next_status = 'queued' THEN p_now ELSE p_run.queued_at END,
+        queued_at = CASE WHEN p_next_status = 'queued' THEN GREATEST(p_now, p_run.queued_at) ELSE p_run.queued_at END,
         finished_at = CASE WHEN p_next_status NOT IN ('queued', 'dispatched', 'running') THEN p_now END,
         updated_at = p_now
     WHERE id = p_run.id

@@ -32,6 +32,8 @@ CREATE TABLE publications (
     CONSTRAINT never_acked_beyond_desired CHECK (acked_seq <= desired_seq)
 );
 CREATE INDEX publications_due ON publications (available_at, id) WHERE acked_seq < desired_seq AND closed_code IS NULL;
+CREATE INDEX publications_to_verify ON publications (verify_at, id)
+    WHERE verify_at IS NOT NULL AND closed_code IS NULL;
 CREATE INDEX publications_leased ON publications (repository_id, commit_sha) WHERE leased;
 
 --! begin functions/publication_payload.sql
@@ -63,7 +65,8 @@ $$;
 -- Locks: none of its own; the caller holds the run. Writes: publications.
 -- Internal: called only by guarded functions.
 CREATE OR REPLACE FUNCTION boardreadyops_open_publication(p_run release_runs, p_now timestamptz) RETURNS void
-LANGUAGE sql AS $$
+LANGUAGE plpgsql AS $$
+BEGIN
     INSERT INTO publications (installation_id, repository_id, release_run_id, retry_id, retry_number, commit_sha,
                               check_name, external_id, payload, available_at, created_at)
     VALUES (p_run.installation_id, p_run.repository_id, p_run.id, p_run.retry_id, p_run.retry_number, p_run.commit_sha,
@@ -71,23 +74,24 @@ LANGUAGE sql AS $$
                  THEN 'BoardReadyOps (' || left(regexp_replace(p_run.ref, '^refs/(heads|tags)/', ''), 180) || ')'
                  ELSE 'BoardReadyOps' END,
             p_run.id || ':' || p_run.retry_number || ':0',
-            boardreadyops_publication_payload(p_run), p_now, p_now)
+            boardreadyops_publication_payload(p_run), p_now, p_now);
+END
 $$;
 --! end
 --! begin functions/raise_publication.sql
 -- Purpose: says that the current asking's Check Run has something newer to tell; the newest wins, nothing queues up.
--- Outcomes: desired_seq raised by one on the newest ordinal; a closed row stays closed.
--- Locks: the publication row, after run, attempt and lease. Writes: publications.
+-- Outcomes: desired_seq raised by one on every ordinal of the asking; a closed row stays closed.
+-- Locks: the publication rows, after run, attempt and lease. Writes: publications.
 -- Internal: called only by guarded functions.
 CREATE OR REPLACE FUNCTION boardreadyops_raise_publication(p_run release_runs, p_now timestamptz) RETURNS void
-LANGUAGE sql AS $$
+LANGUAGE plpgsql AS $$
+BEGIN
     UPDATE publications SET
         payload = boardreadyops_publication_payload(p_run),
         desired_seq = desired_seq + 1,
         available_at = LEAST(available_at, p_now)
-    WHERE release_run_id = p_run.id AND retry_number = p_run.retry_number
-        AND ordinal = (SELECT max(newest.ordinal) FROM publications AS newest
-                       WHERE newest.release_run_id = p_run.id AND newest.retry_number = p_run.retry_number)
+    WHERE release_run_id = p_run.id AND retry_number = p_run.retry_number;
+END
 $$;
 --! end
 --! begin functions/claim_publications.sql
@@ -113,6 +117,8 @@ BEGIN
         SELECT due.* FROM publications AS due
         WHERE due.acked_seq < due.desired_seq AND due.closed_code IS NULL AND due.available_at <= v_now
             AND (due.claimed_until IS NULL OR due.claimed_until + make_interval(secs => p_doubt_seconds) <= v_now)
+            AND NOT EXISTS (SELECT FROM publications AS busy WHERE busy.leased AND busy.closed_code IS NULL
+                AND busy.repository_id = due.repository_id AND busy.commit_sha = due.commit_sha AND busy.id <> due.id)
         ORDER BY due.available_at, due.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(
@@ -144,7 +150,8 @@ $$;
 --          is untouched.
 -- Outcomes: applied (also for the same id again); stale when another claim has the row by now or another id is stored;
 --   not_found.
--- Locks: run -> attempt -> publication. Writes: publications; attempt and event for a planned dispatch.
+-- Locks: run -> attempt -> publication. Writes: publications; attempt, event and outbox for a
+--   planned dispatch.
 CREATE OR REPLACE FUNCTION boardreadyops_record_check_run(
     p_publication_id bigint, p_generation bigint, p_check_run_id bigint, p_now timestamptz DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
@@ -152,6 +159,7 @@ DECLARE
     v_run release_runs;
     v_attempt release_run_attempts;
     v_publication publications;
+    v_now timestamptz;
 BEGIN
     SELECT run.* INTO v_run FROM release_runs AS run
         JOIN publications AS publication ON publication.release_run_id = run.id
@@ -170,18 +178,69 @@ BEGIN
 
     UPDATE publications SET check_run_id = p_check_run_id WHERE id = p_publication_id;
     IF v_attempt.status = 'queued' AND v_publication.retry_id = v_run.retry_id THEN
-        PERFORM boardreadyops_move_execution_attempt(v_attempt, 'dispatching', 'check_run_created',
-            GREATEST(COALESCE(p_now, clock_timestamp()), v_attempt.updated_at));
+        v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
+        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatching', 'check_run_created', v_now);
+        PERFORM boardreadyops_request_dispatch(v_run, v_attempt, v_now);
     END IF;
     RETURN 'applied';
 END
 $$;
 --! end
+--! begin functions/open_next_ordinal.sql
+-- Purpose: tells an asking's state once more in a check of its own, the newest of its name on the commit.
+-- Outcomes: one row more, unless a newer ordinal exists already.
+-- Locks: none of its own; the caller holds the run. Writes: publications.
+-- Internal: called only by guarded functions.
+CREATE OR REPLACE FUNCTION boardreadyops_open_next_ordinal(p_publication publications, p_now timestamptz) RETURNS void
+LANGUAGE sql AS $$
+    INSERT INTO publications (installation_id, repository_id, release_run_id, retry_id, retry_number, ordinal, commit_sha,
+                              check_name, external_id, payload, available_at, created_at)
+    VALUES (p_publication.installation_id, p_publication.repository_id, p_publication.release_run_id,
+            p_publication.retry_id, p_publication.retry_number, p_publication.ordinal + 1, p_publication.commit_sha,
+            p_publication.check_name,
+            p_publication.release_run_id || ':' || p_publication.retry_number || ':' || p_publication.ordinal + 1,
+            p_publication.payload, p_now, p_now)
+    ON CONFLICT (release_run_id, retry_number, ordinal) DO NOTHING
+$$;
+--! end
+--! begin functions/republish_worst.sql
+-- Purpose: one commit shows one check per name, the newest. When a neutral one landed on a commit that heads another open
+--          ref, the worst verdict among the authoritative runs of open refs on that commit is told anew, and so last.
+-- Outcomes: at most one new ordinal.
+-- Locks: the publication told anew; the caller holds its run (shared), so that what it tells stays true. Reads refs
+--   without locks: a ref that comes to this commit tells its own state. Writes: publications.
+-- Internal: called only by acknowledge_publication.
+CREATE OR REPLACE FUNCTION boardreadyops_republish_worst(p_landed publications, p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_worst publications;
+BEGIN
+    SELECT newest.* INTO v_worst
+    FROM refs
+    JOIN release_runs AS run ON run.id = refs.release_run_id
+    JOIN publications AS newest ON newest.release_run_id = run.id AND newest.retry_number = run.retry_number
+    WHERE refs.repository_id = p_landed.repository_id AND refs.head_sha = p_landed.commit_sha AND refs.open
+        AND newest.check_name = p_landed.check_name AND run.status NOT IN ('cancelled', 'superseded')
+    ORDER BY CASE
+        WHEN run.status = 'completed' AND run.decision = 'pass' THEN 2
+        WHEN run.finished_at IS NULL THEN 1
+        ELSE 0 END, newest.release_run_id, newest.ordinal DESC
+    LIMIT 1;
+    IF FOUND AND v_worst.release_run_id <> p_landed.release_run_id AND v_worst.check_run_id < p_landed.check_run_id THEN
+        -- A repeatable read that knows only this row must fail, not raise it and leave the new one behind.
+        UPDATE publications SET available_at = available_at WHERE id = v_worst.id;
+        PERFORM boardreadyops_open_next_ordinal(v_worst, p_now);
+    END IF;
+END
+$$;
+--! end
 --! begin functions/acknowledge_publication.sql
--- Purpose: says that GitHub holds what sequence p_seq had to tell, and gives the row back.
+-- Purpose: says that GitHub holds what sequence p_seq had to tell, and gives the row back. A neutral end that landed on a
+--          commit which heads another open ref has the worst verdict there told anew.
 -- Outcomes: applied; stale when another claim has the row by now: then only a read-back is asked for, since an older
 --   write may have landed last; not_found.
--- Locks: the publication row. Writes: publications. Safe to repeat: the repeat answers stale and asks for a read-back.
+-- Locks: for a neutral end the authoritative runs of open refs on its commit (shared, ascending id) -> the publication row.
+-- Writes: publications. Safe to repeat: the repeat answers stale and asks for a read-back.
 CREATE OR REPLACE FUNCTION boardreadyops_acknowledge_publication(
     p_publication_id bigint, p_generation bigint, p_seq bigint, p_now timestamptz DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
@@ -189,6 +248,12 @@ DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
     v_publication publications;
 BEGIN
+    -- A run that moved between the reading and the retelling of its state would be told wrongly for ever.
+    PERFORM FROM release_runs AS run WHERE run.id IN (
+        SELECT refs.release_run_id FROM refs JOIN publications AS landing
+            ON landing.repository_id = refs.repository_id AND landing.commit_sha = refs.head_sha
+        WHERE landing.id = p_publication_id AND refs.open AND landing.payload ->> 'status' IN ('cancelled', 'superseded'))
+        ORDER BY run.id FOR SHARE;
     SELECT * INTO v_publication FROM publications WHERE id = p_publication_id FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
@@ -203,7 +268,11 @@ BEGIN
         acked_at = v_now,
         available_at = v_now,
         leased = false, doubtful = false, claimed_until = NULL, send_count = 0, last_error = NULL
-    WHERE id = p_publication_id;
+    WHERE id = p_publication_id RETURNING * INTO STRICT v_publication;
+    IF v_publication.payload ->> 'status' IN ('cancelled', 'superseded')
+        AND v_publication.acked_seq = v_publication.desired_seq THEN
+        PERFORM boardreadyops_republish_worst(v_publication, v_now);
+    END IF;
     RETURN 'applied';
 END
 $$;
@@ -222,7 +291,7 @@ DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
     v_publication publications;
 BEGIN
-    IF p_error_class NOT IN ('gone', 'denied', 'rate_limited', 'transient', 'uncertain') THEN
+    IF COALESCE(p_error_class NOT IN ('gone', 'denied', 'rate_limited', 'transient', 'uncertain'), true) THEN
         RETURN 'invalid';
     END IF;
     SELECT * INTO v_publication FROM publications WHERE id = p_publication_id FOR NO KEY UPDATE;
@@ -245,6 +314,74 @@ BEGIN
 END
 $$;
 --! end
+--! begin functions/claim_verifications.sql
+-- Purpose: Check Runs that are due to be read back: an older write may have landed last, or it is time to look.
+-- Outcomes: rows whose last word is acknowledged and whose verify_at has come; each is put off by p_lease_seconds, so that one
+--   relay looks at a time.
+-- Locks: publication rows, skipping locked ones. Writes: publications.
+CREATE OR REPLACE FUNCTION boardreadyops_claim_verifications(
+    p_limit integer, p_lease_seconds integer, p_now timestamptz DEFAULT NULL)
+RETURNS TABLE (publication_id bigint, seq bigint, check_run_id bigint, installation_id bigint, repository_owner text,
+               repository_name text, external_id text, release_run_id uuid, ordinal integer, payload jsonb)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+    v_now timestamptz := COALESCE(p_now, clock_timestamp());
+BEGIN
+    RETURN QUERY
+    WITH due AS (
+        SELECT publication.id FROM publications AS publication
+        WHERE publication.verify_at <= v_now AND publication.acked_seq = publication.desired_seq
+            AND publication.closed_code IS NULL AND NOT publication.leased
+        ORDER BY publication.verify_at, publication.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
+    ), looked AS (
+        UPDATE publications AS publication SET verify_at = v_now + make_interval(secs => p_lease_seconds)
+        FROM due WHERE publication.id = due.id RETURNING publication.*
+    )
+    SELECT looked.id, looked.desired_seq, looked.check_run_id, looked.installation_id, repository.owner,
+           repository.name, looked.external_id, looked.release_run_id, looked.ordinal, looked.payload
+    FROM looked JOIN repositories AS repository ON repository.id = looked.repository_id ORDER BY looked.id;
+END
+$$;
+--! end
+--! begin functions/record_verification.sql
+-- Purpose: what a read-back of a Check Run found. `same`: GitHub shows what we told. `different`: it is told again.
+--          `frozen`: it was told again and GitHub keeps the old word, so the next ordinal tells it in a check of its own.
+--          `gone`: the check is no longer there, so the next ordinal makes a new one.
+-- Outcomes, in this order: not_found | invalid (unknown finding) | stale (more was desired since: nothing to do) | applied.
+-- Locks: run -> publication. Writes: publications.
+CREATE OR REPLACE FUNCTION boardreadyops_record_verification(
+    p_publication_id bigint, p_seq bigint, p_finding text, p_now timestamptz DEFAULT NULL) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+    v_now timestamptz := COALESCE(p_now, clock_timestamp());
+    v_publication publications;
+BEGIN
+    PERFORM FROM release_runs AS run JOIN publications AS publication ON publication.release_run_id = run.id
+        WHERE publication.id = p_publication_id FOR SHARE OF run;
+    SELECT * INTO v_publication FROM publications WHERE id = p_publication_id FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'not_found';
+    END IF;
+    IF COALESCE(p_finding NOT IN ('same', 'different', 'frozen', 'gone'), true) THEN
+        RETURN 'invalid';
+    END IF;
+    IF v_publication.desired_seq IS DISTINCT FROM p_seq OR v_publication.closed_code IS NOT NULL THEN
+        RETURN 'stale';
+    END IF;
+
+    UPDATE publications SET
+        verify_at = NULL,
+        desired_seq = desired_seq + CASE p_finding WHEN 'different' THEN 1 ELSE 0 END,
+        available_at = CASE p_finding WHEN 'different' THEN v_now ELSE available_at END,
+        closed_code = CASE p_finding WHEN 'gone' THEN 'gone' WHEN 'frozen' THEN 'frozen' END
+    WHERE id = p_publication_id;
+    IF p_finding IN ('frozen', 'gone') THEN
+        PERFORM boardreadyops_open_next_ordinal(v_publication, v_now);
+    END IF;
+    RETURN 'applied';
+END
+$$;
+--! end
 
 ALTER TABLE publications ENABLE ROW LEVEL SECURITY;
 CREATE POLICY app_all ON publications FOR SELECT TO boardreadyops_app USING (true);
@@ -261,4 +398,5 @@ GRANT SELECT (installation_id, release_run_id, retry_number, ordinal, check_name
     ON publications TO boardreadyops_reader;
 GRANT SELECT ON page_publications TO boardreadyops_reader;
 GRANT EXECUTE ON FUNCTION boardreadyops_claim_publications, boardreadyops_record_check_run,
-    boardreadyops_acknowledge_publication, boardreadyops_defer_publication TO boardreadyops_app;
+    boardreadyops_acknowledge_publication, boardreadyops_defer_publication, boardreadyops_claim_verifications,
+    boardreadyops_record_verification TO boardreadyops_app;

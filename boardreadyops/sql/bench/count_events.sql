@@ -1,0 +1,2 @@
+-- Events ever appended.
+SELECT count(*) FROM release_run_transition_events

@@ -1,0 +1,2 @@
+-- Leases that are held now.
+SELECT count(*) FROM runner_leases WHERE state = 'active'

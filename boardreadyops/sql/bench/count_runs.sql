@@ -1,0 +1,2 @@
+-- Runs ever made.
+SELECT count(*) FROM release_runs

@@ -1,0 +1,39 @@
+-- Purpose: a registration is void from now on, and every lease it holds ends at once as a lost attempt.
+-- Outcomes, in this order: not_found | existing (revoked before) | applied. Idempotent.
+-- Locks: registration -> runs in ascending id -> attempt -> lease -> publication.
+-- Writes: registration, runs, attempts, events, leases, publications.
+CREATE OR REPLACE FUNCTION boardreadyops_revoke_runner(p_registration_id uuid, p_now timestamptz DEFAULT NULL)
+RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+    v_registration runner_registrations;
+    v_run release_runs;
+    v_attempt release_run_attempts;
+    v_lease runner_leases;
+    v_now timestamptz;
+BEGIN
+    SELECT * INTO v_registration FROM runner_registrations WHERE id = p_registration_id FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'not_found';
+    END IF;
+    IF v_registration.revoked_at IS NOT NULL THEN
+        RETURN 'existing';
+    END IF;
+
+    UPDATE runner_registrations SET revoked_at = COALESCE(p_now, clock_timestamp()) WHERE id = p_registration_id;
+    FOR v_run IN SELECT run.* FROM release_runs AS run WHERE run.id IN (SELECT lease.release_run_id
+        FROM runner_leases AS lease WHERE lease.registration_id = p_registration_id AND lease.state = 'active')
+        ORDER BY run.id FOR NO KEY UPDATE
+    LOOP
+        SELECT * INTO v_attempt FROM release_run_attempts WHERE id = v_run.execution_attempt_id FOR NO KEY UPDATE;
+        SELECT * INTO v_lease FROM runner_leases WHERE execution_attempt_id = v_attempt.id AND state = 'active'
+            AND registration_id = p_registration_id FOR NO KEY UPDATE;
+        CONTINUE WHEN NOT FOUND;
+        v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
+        v_run.lost_attempts := v_run.lost_attempts + 1;
+        PERFORM boardreadyops_give_back_run(
+            v_run, v_attempt, 'stale', v_lease.id, 'revoked', 'runner_lease_revoked', 0, v_now);
+    END LOOP;
+    RETURN 'applied';
+END
+$$;

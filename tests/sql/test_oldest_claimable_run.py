@@ -1,0 +1,104 @@
+"""The mark that keeps claims fast while an old transaction keeps dead rows: it may delay a run, never lose one."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from boardreadyops.db.leases import LeaseClaim, claim_runner_lease
+from boardreadyops.db.pool import connect
+from tests.conftest import DatabaseUrls
+from tests.sql.conftest import World
+
+LONG_WALK = 100
+
+
+async def _claim(world: World, *, capabilities: tuple[str, ...] = ()) -> LeaseClaim:
+    runner = await world.runner(installation_id=1, name=f"runner-{uuid4()}")
+    async with world.app.transaction() as connection:
+        return await claim_runner_lease(
+            connection, registration_id=runner, request_id=uuid4(), capabilities=capabilities
+        )
+
+
+async def _mark(world: World, *, ahead: str, rescan_in: str) -> None:
+    """A mark beyond every run, which hides those that it should not."""
+    await world.owner.execute(
+        "INSERT INTO claim_marks VALUES (1, now() + $1::text::interval, now() + $2::text::interval)",
+        ahead,
+        rescan_in,
+    )
+
+
+async def test_claims_beside_an_old_transaction_leave_a_mark_where_the_waiting_runs_begin(
+    world: World, database_urls: DatabaseUrls
+) -> None:
+    for number in range(1, LONG_WALK + 6):
+        await world.opened(number=number)
+    await world.owner.execute("UPDATE release_runs SET queued_at = queued_at - interval '1 hour'")
+    await world.owner.execute(
+        "ANALYZE release_runs"
+    )  # a table nobody analyzed may be read by any of its indexes
+    holder = await connect(database_urls.owner, application_name="tests holder")
+    try:
+        async with holder.transaction(isolation="repeatable_read"):
+            await holder.fetch("SELECT 1")
+            runner = await world.runner(installation_id=1)
+            for _ in range(LONG_WALK + 4):
+                async with world.app.transaction() as connection:
+                    claim = await claim_runner_lease(
+                        connection, registration_id=runner, request_id=uuid4(), capabilities=()
+                    )
+                assert claim.outcome == "created"
+            assert await world.count("claim_marks") == 1
+            below = await world.owner.fetchval(
+                "SELECT count(*) FROM release_runs JOIN claim_marks AS mark USING (installation_id)"
+                " WHERE release_runs.status = 'queued' AND release_runs.queued_at < mark.queued_at"
+            )
+            assert below == 0
+            assert (await _claim(world)).outcome == "created"
+            assert (await _claim(world)).outcome == "none"
+    finally:
+        await holder.close()
+
+
+async def test_a_managed_runner_finds_runs_of_marked_and_of_unmarked_installations(world: World) -> None:
+    await world.opened()
+    await _mark(world, ahead="-1 hour", rescan_in="1 hour")
+    assert (await world.claimed()).installation_id == 1
+
+
+async def test_a_run_below_the_mark_waits_for_the_next_walk_from_the_beginning(world: World) -> None:
+    await world.opened()
+    await _mark(world, ahead="1 hour", rescan_in="1 hour")
+    assert (await _claim(world)).outcome == "none"
+    await world.owner.execute("UPDATE claim_marks SET rescan_at = now()")
+    assert (await _claim(world)).outcome == "created"
+
+
+async def test_a_short_walk_from_the_beginning_forgets_the_mark(world: World) -> None:
+    await world.opened()
+    await _mark(world, ahead="1 hour", rescan_in="0 seconds")
+    assert (await _claim(world)).outcome == "created"
+    assert await world.count("claim_marks") == 0
+
+
+async def test_a_run_with_needs_is_found_below_the_mark(world: World) -> None:
+    await world.opened()
+    await world.owner.execute("UPDATE release_runs SET needs = '{kicad>=9}'")
+    await _mark(world, ahead="1 hour", rescan_in="1 hour")
+    assert (await _claim(world)).outcome == "none"
+    assert (await _claim(world, capabilities=("kicad=9.0.8",))).outcome == "created"
+
+
+async def test_a_mark_that_another_claim_holds_is_not_waited_for(
+    world: World, database_urls: DatabaseUrls
+) -> None:
+    await world.opened()
+    await _mark(world, ahead="-1 hour", rescan_in="0 seconds")
+    holder = await connect(database_urls.owner, application_name="tests holder")
+    try:
+        async with holder.transaction():
+            await holder.fetch("SELECT FROM claim_marks FOR NO KEY UPDATE")
+            assert (await _claim(world)).outcome == "created"
+    finally:
+        await holder.close()
