@@ -107,7 +107,7 @@ BEGIN
 
     PERFORM boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', v_now);
     v_run := boardreadyops_move_release_run(v_run, 'dispatched', 'workflow_dispatched', v_now);
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'applied';
 END
 $$;
@@ -266,7 +266,7 @@ BEGIN
     END IF;
     UPDATE runner_leases SET stage = p_stage WHERE id = v_lease.id;
     PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN true;
 END
 $$;
@@ -365,7 +365,7 @@ BEGIN
     IF FOUND THEN
         PERFORM boardreadyops_request_dispatch(v_run, v_attempt, v_now);
     END IF;
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'applied';
 END
 $$;
@@ -835,7 +835,7 @@ BEGIN
         v_now, v_now, ends.at, v_run.due_at, ends.at
     FROM (SELECT LEAST(v_now + make_interval(secs => v_lease_seconds), v_run.due_at) AS at) AS ends
     RETURNING * INTO STRICT v_lease;
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN QUERY SELECT 'created'::text, v_lease.id;
 END
 $$;
@@ -1022,7 +1022,7 @@ BEGIN
     v_run := boardreadyops_move_release_run(p_run, p_next_status, p_reason_code, v_now);
     PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
     PERFORM boardreadyops_request_workflow_cancel(p_run, v_cancelled_workflow_id, v_now);
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN v_run;
 END
 $$;
@@ -1243,7 +1243,7 @@ BEGIN
         v_run.queued_at := p_now + make_interval(secs => p_delay_seconds);
         v_run := boardreadyops_move_release_run(v_run, 'queued', p_reason_code, p_now);
     END IF;
-    PERFORM boardreadyops_raise_publication(v_run, p_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN v_run;
 END
 $$;
@@ -1930,23 +1930,22 @@ $$;
 ALTER FUNCTION public.boardreadyops_publication_payload(p_run public.release_runs) OWNER TO boardreadyops_owner;
 
 --
--- Name: boardreadyops_raise_publication(public.release_runs, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+-- Name: boardreadyops_raise_publication(public.release_runs); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE FUNCTION public.boardreadyops_raise_publication(p_run public.release_runs, p_now timestamp with time zone) RETURNS void
+CREATE FUNCTION public.boardreadyops_raise_publication(p_run public.release_runs) RETURNS void
     LANGUAGE plpgsql
     AS $$
 BEGIN
     UPDATE publications SET
         payload = boardreadyops_publication_payload(p_run),
-        desired_seq = desired_seq + 1,
-        available_at = LEAST(available_at, p_now)
+        desired_seq = desired_seq + 1
     WHERE release_run_id = p_run.id AND retry_number = p_run.retry_number;
 END
 $$;
 
 
-ALTER FUNCTION public.boardreadyops_raise_publication(p_run public.release_runs, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+ALTER FUNCTION public.boardreadyops_raise_publication(p_run public.release_runs) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_reconcile_workflow_run(bigint, uuid, bigint, integer, text, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -2006,7 +2005,7 @@ BEGIN
     END IF;
     PERFORM boardreadyops_move_execution_attempt(v_attempt, 'in_progress', 'workflow_reconciled', v_now);
     v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', v_now);
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'applied';
 END
 $$;
@@ -2107,7 +2106,7 @@ BEGIN
     v_run.decision := p_decision;
     v_run := boardreadyops_move_release_run(v_run, p_status, v_reason, v_now);
     PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN QUERY SELECT 'accepted'::text, NULL::bigint;
 END
 $$;
@@ -2281,7 +2280,7 @@ BEGIN
     SELECT * INTO STRICT v_attempt FROM release_run_attempts WHERE id = v_run.execution_attempt_id;
     v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatching', 'check_run_created', p_now);
     PERFORM boardreadyops_request_dispatch(v_run, v_attempt, p_now);
-    PERFORM boardreadyops_raise_publication(v_run, p_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN v_run;
 END
 $$;
@@ -2433,7 +2432,7 @@ BEGIN
     UPDATE release_run_attempts SET status = 'in_progress', workflow_run_id = p_workflow_run_id,
         workflow_run_attempt = p_workflow_run_attempt WHERE id = v_run.execution_attempt_id;
     v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', p_now);
-    PERFORM boardreadyops_raise_publication(v_run, p_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'retried';
 END
 $$;
@@ -2786,7 +2785,7 @@ BEGIN
         v_run := boardreadyops_move_release_run(v_run, p_next_run_status, p_reason_code, v_now);
     END IF;
     PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN QUERY SELECT 'applied'::text, v_run.status, v_run.version, v_attempt.status, v_attempt.version;
 END
 $$;
@@ -5086,10 +5085,10 @@ REVOKE ALL ON FUNCTION public.boardreadyops_publication_payload(p_run public.rel
 
 
 --
--- Name: FUNCTION boardreadyops_raise_publication(p_run public.release_runs, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: FUNCTION boardreadyops_raise_publication(p_run public.release_runs); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_raise_publication(p_run public.release_runs, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.boardreadyops_raise_publication(p_run public.release_runs) FROM PUBLIC;
 
 
 --

@@ -56,7 +56,7 @@ def test_without_kicad_cli_recorded_reports_are_replayed_and_it_says_so(taken_po
     told = demo("--port", str(taken_port), *NO_KICAD)
     assert_told(told)
     assert f":{taken_port}/" not in told.stdout
-    assert "kicad-cli was not found at /nonexistent/kicad-cli" in told.stdout
+    assert "kicad-cli is not at /nonexistent/kicad-cli" in told.stdout
     assert "The runner replays reports" in told.stdout
     assert told.stdout.rstrip().splitlines()[-2].endswith("replayed from recorded reports.")
 

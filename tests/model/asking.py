@@ -117,7 +117,7 @@ def transition(state: State, wish: Wish, now: int) -> Transition:
         return Transition("not_found")
     if _is_stale(state, run, wish):
         named = None if wish.attempt is None else state.attempts[wish.attempt]
-        return _answer(run, named or state.attempt_of(run), "stale")
+        return _answer(run, named, "stale")
     if not _is_allowed(state, run, wish):
         return _answer(run, state.attempt_of(run), "invalid_transition")
     attempt = state.attempt_of(run)

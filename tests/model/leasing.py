@@ -101,13 +101,16 @@ class Beat(NamedTuple):
 
 
 def heartbeat(state: State, attempt_key: AttemptKey, stage: str, now: int) -> Beat | None:
-    """Extend a lease; a later stage is written, an earlier one ignored; the last two stages move the attempt."""
+    """Extend a lease; a later stage is written, an earlier one ignored; the last two stages move the attempt.
+
+    A lease that has run out, but that no sweep has taken, lives again: its runner was only slow to be heard.
+    """
     lease = state.leases.get(attempt_key)
     if lease is None:
         return None
     if lease.state != "active":
         return Beat(lease.state, "stop", 0, 0)
-    if lease.expires_at <= now or drifted(state, lease):
+    if lease.maximum_expires_at <= now or drifted(state, lease):
         return Beat("expired", "stop", 0, 0)
     expires_at = min(now + state.settings.lease_seconds, lease.maximum_expires_at)
     state.leases[attempt_key] = replace(lease, expires_at=max(lease.expires_at, expires_at))

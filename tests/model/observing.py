@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tests.model.edges import PERSON_OR_POLICY
-from tests.model.moving import ask_again, end_run, open_publication, plan_dispatch, raise_publication
+from tests.model.moving import (
+    ask_again,
+    deadline,
+    end_run,
+    open_publication,
+    plan_dispatch,
+    raise_publication,
+)
 from tests.model.rows import Ref, RefKey, Run, RunKey, State
 
 
@@ -199,9 +206,8 @@ def approve(state: State, run_key: RunKey, installation_id: int, now: int) -> st
         return "existing"
     if run.terminal:
         return "terminal"
-    own = state.installations[installation_id].queue_timeout_seconds
-    due_at = now + (state.settings.queue_timeout_seconds if own is None else own)
-    run = replace(run, approval="approved", due_at=due_at, queued_at=now)
+    run = replace(run, approval="approved", queued_at=now)
+    run = replace(run, due_at=deadline(state, run, run.status, now))
     state.runs[run_key] = run
     raise_publication(state, run)
     return "applied"

@@ -113,8 +113,12 @@ def defer(
     if refused is not None:
         return refused
     row = state.publications[key]
-    if error_class == "uncertain":  # the commit stays taken until the doubt has had its silence
-        state.publications[key] = replace(row, doubtful=True, available_at=now + delay_seconds)
+    if (
+        error_class == "uncertain"
+    ):  # the request is over; the commit stays taken until doubt has had its silence
+        state.publications[key] = replace(
+            row, doubtful=True, claimed_until=now, available_at=now + delay_seconds
+        )
         return "applied"
     state.publications[key] = replace(
         row,

@@ -22,12 +22,12 @@ class Report:
 
 
 def record_result(state: State, report: Report, now: int) -> str:
-    """The pair is checked first (422), then `not_found`, `replayed`, `conflict`, `late`, `accepted` in this order."""
-    if (report.status, report.decision) not in LEGAL_RESULTS:
-        return "invalid_transition"
+    """`not_found`, a pair that is refused (422), `replayed`, `conflict`, `late`, `accepted`, in this order."""
     run, attempt = state.runs.get(report.run), state.attempts.get(report.attempt)
     if run is None or attempt is None or attempt.key.run != run.key:
         return "not_found"
+    if (report.status, report.decision) not in LEGAL_RESULTS:
+        return "invalid_transition"
     accepted = state.results.get(attempt.key)
     if accepted is not None:
         if accepted.digest == report.digest:

@@ -22,6 +22,8 @@ _EMPTIED = (
     *reversed(TABLES),
     "outbox",
     "reconciliation_findings",
+    "claim_marks",
+    "sweep_marks",
     "runner_enrollments",
     "webhook_deliveries",
 )

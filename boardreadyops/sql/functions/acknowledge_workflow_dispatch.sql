@@ -37,7 +37,7 @@ BEGIN
 
     PERFORM boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', v_now);
     v_run := boardreadyops_move_release_run(v_run, 'dispatched', 'workflow_dispatched', v_now);
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'applied';
 END
 $$;

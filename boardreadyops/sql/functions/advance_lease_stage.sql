@@ -30,7 +30,7 @@ BEGIN
     END IF;
     UPDATE runner_leases SET stage = p_stage WHERE id = v_lease.id;
     PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN true;
 END
 $$;

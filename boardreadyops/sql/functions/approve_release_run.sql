@@ -31,7 +31,7 @@ BEGIN
     IF FOUND THEN
         PERFORM boardreadyops_request_dispatch(v_run, v_attempt, v_now);
     END IF;
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'applied';
 END
 $$;

@@ -50,7 +50,7 @@ BEGIN
         v_now, v_now, ends.at, v_run.due_at, ends.at
     FROM (SELECT LEAST(v_now + make_interval(secs => v_lease_seconds), v_run.due_at) AS at) AS ends
     RETURNING * INTO STRICT v_lease;
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN QUERY SELECT 'created'::text, v_lease.id;
 END
 $$;

@@ -23,7 +23,7 @@ BEGIN
         v_run.queued_at := p_now + make_interval(secs => p_delay_seconds);
         v_run := boardreadyops_move_release_run(v_run, 'queued', p_reason_code, p_now);
     END IF;
-    PERFORM boardreadyops_raise_publication(v_run, p_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN v_run;
 END
 $$;

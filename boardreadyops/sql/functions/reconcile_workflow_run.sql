@@ -61,7 +61,7 @@ BEGIN
     END IF;
     PERFORM boardreadyops_move_execution_attempt(v_attempt, 'in_progress', 'workflow_reconciled', v_now);
     v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', v_now);
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'applied';
 END
 $$;

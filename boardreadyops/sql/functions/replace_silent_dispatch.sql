@@ -22,7 +22,7 @@ BEGIN
     SELECT * INTO STRICT v_attempt FROM release_run_attempts WHERE id = v_run.execution_attempt_id;
     v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatching', 'check_run_created', p_now);
     PERFORM boardreadyops_request_dispatch(v_run, v_attempt, p_now);
-    PERFORM boardreadyops_raise_publication(v_run, p_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN v_run;
 END
 $$;

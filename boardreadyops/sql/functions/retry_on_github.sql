@@ -27,7 +27,7 @@ BEGIN
     UPDATE release_run_attempts SET status = 'in_progress', workflow_run_id = p_workflow_run_id,
         workflow_run_attempt = p_workflow_run_attempt WHERE id = v_run.execution_attempt_id;
     v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', p_now);
-    PERFORM boardreadyops_raise_publication(v_run, p_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'retried';
 END
 $$;

@@ -47,7 +47,7 @@ BEGIN
         v_run := boardreadyops_move_release_run(v_run, p_next_run_status, p_reason_code, v_now);
     END IF;
     PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN QUERY SELECT 'applied'::text, v_run.status, v_run.version, v_attempt.status, v_attempt.version;
 END
 $$;

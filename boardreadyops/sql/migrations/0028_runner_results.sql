@@ -117,7 +117,7 @@ BEGIN
     v_run.decision := p_decision;
     v_run := boardreadyops_move_release_run(v_run, p_status, v_reason, v_now);
     PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN QUERY SELECT 'accepted'::text, NULL::bigint;
 END
 $$;

@@ -370,7 +370,7 @@ BEGIN
         v_now, v_now, ends.at, v_run.due_at, ends.at
     FROM (SELECT LEAST(v_now + make_interval(secs => v_lease_seconds), v_run.due_at) AS at) AS ends
     RETURNING * INTO STRICT v_lease;
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN QUERY SELECT 'created'::text, v_lease.id;
 END
 $$;
@@ -408,7 +408,7 @@ BEGIN
     END IF;
     UPDATE runner_leases SET stage = p_stage WHERE id = v_lease.id;
     PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
-    PERFORM boardreadyops_raise_publication(v_run, v_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN true;
 END
 $$;
@@ -485,7 +485,7 @@ BEGIN
         v_run.queued_at := p_now + make_interval(secs => p_delay_seconds);
         v_run := boardreadyops_move_release_run(v_run, 'queued', p_reason_code, p_now);
     END IF;
-    PERFORM boardreadyops_raise_publication(v_run, p_now);
+    PERFORM boardreadyops_raise_publication(v_run);
     RETURN v_run;
 END
 $$;
