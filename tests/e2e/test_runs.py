@@ -198,7 +198,7 @@ async def test_scenario_41_a_runner_without_its_server_works_until_the_lease_end
         await tenant.push(newer)
         await tenant.concluded(sha, "neutral")
         await tenant.check(newer, lambda one: one["status"] == "in_progress")
-        await runner.kill()
+        await runner.stop()
 
 
 async def test_scenario_42_heartbeats_go_on_while_kicad_takes_every_core(
