@@ -12,7 +12,6 @@ SMALL = "bench_small"  # a template: every round gets a copy, as the queue must 
 COPY = "bench_small_copy"
 LARGE = "bench_large"
 HELD = "bench_held"
-WARM_UP_CLAIMS_PER_CLIENT = 50
 TARGET_RATE = 2_000
 TARGET_LARGE_RATIO = 0.9
 TARGET_HELD_RATIO = 0.95
@@ -27,7 +26,7 @@ async def prepare_large(bench: Bench) -> None:
 
 
 async def prepare_small(bench: Bench) -> None:
-    """Eight thousand queued, nothing else."""
+    """Eight thousand queued beside as many finished."""
     await bench.server.create(SMALL)
     await seed_world(bench.server.owner(SMALL))
     await seed_runs(bench.server.owner(SMALL), bench.scale.small)
@@ -44,8 +43,6 @@ async def measure(bench: Bench) -> list[Result]:
     async def pair(number: int) -> tuple[float, float]:
         await bench.server.create(COPY, template=SMALL)
         try:
-            # A fresh copy is cold, and the large database is not.
-            await bench.load(COPY, "load_claim", turns_per_client=WARM_UP_CLAIMS_PER_CLIENT)
             small = await _claim_rate(bench, COPY, number)
         finally:
             await bench.server.drop(COPY)
@@ -83,7 +80,11 @@ async def measure_held(bench: Bench) -> list[Result]:
 async def _claim_rate(bench: Bench, database: str, number: int) -> float:
     before = await bench.number(database, "count_live_leases")
     load = await bench.load(
-        database, "load_claim", round_number=number, turns_per_client=bench.scale.claims_per_client
+        database,
+        "load_claim",
+        round_number=number,
+        turns_per_client=bench.scale.claims_per_client,
+        warm_up_turns=bench.scale.warm_up_claims,
     )
     happened = await bench.number(database, "count_live_leases") - before
     require_all_did_something("claims", expected=bench.scale.claims_per_client * CLIENTS, happened=happened)

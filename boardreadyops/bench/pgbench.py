@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+import tempfile
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,9 +57,42 @@ async def run_pgbench(
     variables: Mapping[str, int],
     seconds: int | None = None,
     turns_per_client: int | None = None,
+    warm_up_turns: int = 0,
 ) -> Load:
-    """Run `sql/bench/<name>.sql` with prepared statements on 8 connections, for a time or a count; BenchFailed."""
-    length = ("-T", str(seconds)) if seconds is not None else ("-t", str(turns_per_client))
+    """Run `sql/bench/<name>.sql` with prepared statements on 8 connections, for a time or a count; BenchFailed.
+
+    Of a count the first `warm_up_turns` of each connection are not in the rate: a new connection plans its statements
+    and maps PostgreSQL's memory, and the application keeps its connections.
+    """
+    length: tuple[str, ...] = ("-T", str(seconds)) if seconds is not None else ("-t", str(turns_per_client))
+    with tempfile.TemporaryDirectory(prefix="boardreadyops-bench-turns-") as folder:
+        if warm_up_turns:
+            length = (*length, "--log", f"--log-prefix={folder}/turns")
+        load = await _run(programs, dsn, name, length, seed=seed, variables=variables)
+        return Load(load.turns, warm_rate(Path(folder), warm_up_turns)) if warm_up_turns else load
+
+
+def warm_rate(folder: Path, warm_up_turns: int) -> float:
+    """Turns a second while all clients are behind their warm-up and none has ended, from pgbench's logs of all threads."""
+    ends: defaultdict[str, list[float]] = defaultdict(list)
+    for log in folder.iterdir():
+        for line in log.read_text(encoding="ascii").splitlines():
+            client, _turn, _elapsed, _script, second, microsecond = line.split()
+            ends[client].append(int(second) + int(microsecond) / 1_000_000)
+    begin = max(sorted(turns)[warm_up_turns - 1] for turns in ends.values())
+    end = min(max(turns) for turns in ends.values())
+    return sum(begin < turn <= end for turns in ends.values() for turn in turns) / (end - begin)
+
+
+async def _run(
+    programs: Path,
+    dsn: Secret,
+    name: str,
+    length: tuple[str, ...],
+    *,
+    seed: int,
+    variables: Mapping[str, int],
+) -> Load:
     defined = [word for key, value in variables.items() for word in ("-D", f"{key}={value}")]
     process = await asyncio.create_subprocess_exec(
         str(programs / "pgbench"),

@@ -24,11 +24,12 @@ class Scale:
     large: Amount
     small: Amount
     claims_per_client: int
+    warm_up_claims: int  # of those, not in the rate
     dead_entries: int
 
 
-FULL = Scale(7, 2, Amount(2_000_000, 1_000_000), Amount(0, 8_000), 750, 600_000)
-QUICK = Scale(3, 1, Amount(20_000, 20_000), Amount(0, 8_000), 200, 10_000)
+FULL = Scale(7, 2, Amount(2_000_000, 1_000_000), Amount(8_000, 8_000), 950, 250, 600_000)
+QUICK = Scale(3, 1, Amount(20_000, 20_000), Amount(8_000, 8_000), 200, 50, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class Bench:
         stride: int = 0,
         round_number: int = 0,
         turns_per_client: int | None = None,
+        warm_up_turns: int = 0,
     ) -> Load:
         """One round of a pgbench script as the application's login, over rows that no other round touches."""
         return await run_pgbench(
@@ -59,6 +61,7 @@ class Bench:
             variables={"first": first + round_number * CLIENTS * stride, "stride": stride, "turn": 0},
             seconds=None if turns_per_client is not None else self.scale.seconds,
             turns_per_client=turns_per_client,
+            warm_up_turns=warm_up_turns,
         )
 
     async def repeat(self, label: str, sample: Callable[[int], Awaitable[Sample]]) -> list[Sample]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from boardreadyops.bench import claims, enqueues, heartbeats, sweeps, transitions
+from boardreadyops.bench.pgbench import BenchFailed
 from boardreadyops.bench.results import Result, document, machine
 from boardreadyops.bench.rounds import FULL, QUICK, Bench, Measure
 from boardreadyops.bench.server import bench_server
@@ -45,13 +46,15 @@ async def run_suite(
     seed: int,
     say: Callable[[str], None],
     tell: Callable[[Result], None],
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], list[str]]:
     """Measure these parts (none named: all) and answer the JSON document; `tell` gets each result as it is there.
 
-    Raises BenchFailed, EmbeddedPostgresError.
+    Beside it: a line for each part that could not be measured; the others are measured all the same. Raises BenchFailed
+    when the rows cannot be made, EmbeddedPostgresError.
     """
     parts = [part for letter, part in PARTS.items() if letter in only or not only]
     results: list[Result] = []
+    failed: list[str] = []
     async with bench_server(say) as server:
         bench = Bench(server, QUICK if quick else FULL, seed, say)
         await server.make_plain()
@@ -66,7 +69,12 @@ async def run_suite(
         await server.restart()
         about = machine(server.version)
         for part in parts:
-            for result in await part.measure(bench):
+            try:
+                measured = await part.measure(bench)
+            except BenchFailed as failure:
+                failed.append(f"{part.title}: {failure}")
+                continue
+            for result in measured:
                 results.append(result)
                 tell(result)
-    return document(seed, about, results)
+    return document(seed, about, results), failed

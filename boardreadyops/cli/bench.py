@@ -58,7 +58,7 @@ def bench_sql_command(arguments: argparse.Namespace) -> int:
     if not as_json:
         print(heading(), flush=True)
     try:
-        document = uvloop.run(
+        document, failed = uvloop.run(
             run_suite(arguments.only, quick=arguments.quick, seed=arguments.seed, say=_progress, tell=tell)
         )
     except BenchFailed as failure:
@@ -71,6 +71,9 @@ def bench_sql_command(arguments: argparse.Namespace) -> int:
         print(json.dumps(document, indent=2))
     elif missed:
         print(f"missed: {', '.join(missed)}")
+    if failed:
+        print(f"boardreadyops: could not measure {'; '.join(failed)}", file=sys.stderr)
+        return NOT_AVAILABLE
     return BAD_RESULT if missed and arguments.check else GOOD
 
 

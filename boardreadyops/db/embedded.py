@@ -41,6 +41,8 @@ MAX_LOG_BYTES = 1 << 20
 MAX_COMPLAINT_CHARACTERS = 500
 MAX_SOCKET_PATH_BYTES = 103 if sys.platform == "darwin" else 107
 BUILTIN_LOCALE_MAJOR = 17
+MIN_SHARED_BUFFERS_MB = 64
+MAX_SHARED_BUFFERS_MB = 512
 
 _SERVER_SETTINGS: Mapping[str, str] = MappingProxyType(
     {
@@ -56,13 +58,18 @@ _SERVER_SETTINGS: Mapping[str, str] = MappingProxyType(
         "log_min_messages": "log",
         "log_timezone": "UTC",
         "max_connections": "100",
-        "max_wal_size": "256MB",
+        "max_wal_size": "1GB",
         "port": str(SOCKET_PORT),
-        "shared_buffers": "64MB",
         "timezone": "UTC",
         "unix_socket_permissions": "0700",
     }
 )
+
+
+def _shared_buffers() -> str:
+    """An eighth of the machine's memory within bounds; PostgreSQL takes a page of it only when it first needs it."""
+    machine_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    return f"{min(max(machine_mb // 8, MIN_SHARED_BUFFERS_MB), MAX_SHARED_BUFFERS_MB)}MB"
 
 
 class EmbeddedPostgres:
@@ -153,7 +160,7 @@ class EmbeddedPostgres:
     def _run(self) -> None:
         postmaster = self._postmaster()
         self._socket_folder = self._choose_socket_folder()
-        settings = {**_SERVER_SETTINGS, **self._overrides}
+        settings = {**_SERVER_SETTINGS, "shared_buffers": _shared_buffers(), **self._overrides}
         settings["unix_socket_directories"] = '"' + str(self._socket_folder).replace('"', '""') + '"'
         arguments = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         if postmaster.answers_unseen():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+from uuid import UUID
 
 from boardreadyops.db.pool import Connection
 from boardreadyops.db.publications import FencedOutcome
@@ -12,11 +13,13 @@ from boardreadyops.db.statements import statement
 
 @dataclass(frozen=True, slots=True)
 class ClaimedEffect:
-    """An effect that is due. `send_count` counts this claim too."""
+    """An effect that is due. `send_count` counts this claim too; a dispatch names its attempt, a cancellation
+    its workflow run, a confirm neither.
+    """
 
     effect_id: int
     generation: int
-    kind: Literal["confirm_pull_request", "workflow_dispatch", "workflow_cancel"]
+    kind: Literal["confirm_pull_request", "confirm_ref", "workflow_dispatch", "workflow_cancel"]
     installation_id: int
     repository_id: int
     repository_owner: str
@@ -24,6 +27,9 @@ class ClaimedEffect:
     ref: str
     pull_request_number: int | None
     send_count: int
+    release_run_id: UUID | None
+    execution_attempt_id: UUID | None
+    workflow_run_id: int | None
 
 
 async def claim_outbox(
@@ -45,11 +51,17 @@ async def settle_outbox(
 
 
 async def defer_outbox(
-    connection: Connection, *, effect_id: int, generation: int, error: str, delay_seconds: int
+    connection: Connection,
+    *,
+    effect_id: int,
+    generation: int,
+    error: str,
+    delay_seconds: int,
+    sent: bool = True,
 ) -> FencedOutcome:
-    """Try the effect again after `delay_seconds`; `error` is cut at 500 characters and must hold no secret."""
+    """Try the effect again after `delay_seconds`; one not `sent` at all is not counted. `error` is cut at 500 characters and must hold no secret."""
     outcome: FencedOutcome = await connection.fetchval(
-        statement("defer_outbox"), effect_id, generation, error, delay_seconds
+        statement("defer_outbox"), effect_id, generation, error, delay_seconds, sent
     )
     return outcome
 

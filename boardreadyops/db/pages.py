@@ -50,6 +50,7 @@ class RunFacts:
     queued_at: datetime
     updated_at: datetime
     finished_at: datetime | None
+    needs: list[str]
     stage: str | None
     progress: int | None
     message: str | None

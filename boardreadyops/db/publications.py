@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from boardreadyops.db.pool import Connection
 from boardreadyops.db.statements import statement
 from boardreadyops.domain.effects import ErrorClass
 
+# Texts and nulls, but for `needs`, a list of texts; its keys are in boardreadyops/domain/verdict.py.
+Payload = Mapping[str, Any]
 FencedOutcome = Literal["applied", "stale", "not_found", "invalid"]
 
 
@@ -33,7 +35,7 @@ class ClaimedPublication:
     commit_sha: str
     check_name: str
     external_id: str
-    payload: Mapping[str, str | None]
+    payload: Payload
     send_count: int
 
 
@@ -61,7 +63,7 @@ class DueVerification:
     external_id: str
     release_run_id: UUID
     ordinal: int
-    payload: Mapping[str, str | None]
+    payload: Payload
 
 
 async def claim_publications(
@@ -72,9 +74,7 @@ async def claim_publications(
     return tuple(ClaimedPublication(**dict(row)) for row in rows)
 
 
-async def publication_details(
-    connection: Connection, payload: Mapping[str, str | None]
-) -> PublicationDetails:
+async def publication_details(connection: Connection, payload: Payload) -> PublicationDetails:
     """The result and the successor that a frozen payload names."""
     row = await connection.fetchrow(
         statement("publication_details"), payload["execution_attempt_id"], payload["superseded_by"]
@@ -111,10 +111,11 @@ async def defer_publication(
     error_class: ErrorClass,
     error: str,
     delay_seconds: int,
+    sent: bool = True,
 ) -> FencedOutcome:
-    """Give a row back after a failed send; `error` is cut at 500 characters and must hold no secret."""
+    """Give a row back after a failed send, or before any (`sent` false: not counted); `error` is cut at 500 characters and must hold no secret."""
     outcome: FencedOutcome = await connection.fetchval(
-        statement("defer_publication"), publication_id, generation, error_class, error, delay_seconds
+        statement("defer_publication"), publication_id, generation, error_class, error, delay_seconds, sent
     )
     return outcome
 

@@ -23,6 +23,24 @@ from boardreadyops.db.statements import statement
 OWNER = "boardreadyops_owner"
 APP = "boardreadyops_app"
 READER = "boardreadyops_reader"
+# Written by guarded functions only: the gate reads the code for it, and `serve` refuses a login that could do otherwise.
+GUARDED_TABLES = frozenset(
+    {
+        "release_runs",
+        "release_run_attempts",
+        "release_run_transition_events",
+        "lifecycle_edges",
+        "runner_leases",
+        "runner_results",
+        "runner_result_audit",
+        "runner_registrations",
+        "runner_enrollments",
+        "reconciliation_findings",
+        "publications",
+        "outbox",
+        "refs",
+    }
+)
 SCRAM_ITERATIONS = 4_096
 SCRAM_SALT_BYTES = 16
 RACE_ATTEMPTS = 20
@@ -107,7 +125,10 @@ async def become_owner(connection: Connection) -> None:
 
 async def assert_login_cannot_write(connection: Connection) -> None:
     """LoginRefused unless this login needs the guarded functions for every lifecycle change."""
-    reasons = [row["reason"] for row in await connection.fetch(statement("login_lifecycle_rights"))]
+    reasons = [
+        row["reason"]
+        for row in await connection.fetch(statement("login_lifecycle_rights"), sorted(GUARDED_TABLES))
+    ]
     if reasons:
         raise LoginRefused(
             f"this database login {', '.join(reasons)}: serve with {APP} (DATABASE_URL alone arranges that),"

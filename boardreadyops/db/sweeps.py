@@ -54,9 +54,9 @@ async def expire_runner_leases(
     return tuple(Expiry(**dict(row)) for row in rows)
 
 
-async def sweep_levels(connection: Connection, *, limit: int) -> tuple[Level, ...]:
+async def sweep_levels(connection: Connection, *, limit: int, skip: int = 0) -> tuple[Level, ...]:
     """Apply the level rule to up to `limit` refs that are due for it."""
-    rows = await connection.fetch(statement("sweep_levels"), limit)
+    rows = await connection.fetch(statement("sweep_levels"), limit, skip)
     return tuple(Level(**dict(row)) for row in rows)
 
 

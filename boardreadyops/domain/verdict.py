@@ -1,7 +1,7 @@
 """From a run's facts to what people read: headline, why, the next step, and the Check Run's state. Total and pure.
 
 The facts are those of the publication's frozen payload (`status`, `reason_code`, `decision`, `approval`,
-`cancelled_by`, `stage`), beside the result's summary and counts and the successor's commit.
+`cancelled_by`, `stage`, `needs`), beside the result's summary and counts and the successor's commit.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ Tone = Literal["pass", "fail", "could_not", "open", "ended"]
 
 MAX_WHY_CHARACTERS = 600
 MAX_PERSON_CHARACTERS = 100
+MAX_NEEDS_CHARACTERS = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,7 @@ class Facts:
     warning_count: int | None
     successor_sha: str | None
     waited_seconds: float | None = None
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +170,19 @@ def _waiting(facts: Facts, status: RunStatus) -> Verdict:
     elif status is RunStatus.DISPATCHED:
         headline, why = "Waiting for the workflow to start", "GitHub Actions was asked to run the checks."
     elif facts.reason_code in ("runner_lease_relinquished", "runner_lease_expired"):
-        headline = "Waiting for another runner"
+        headline = "Waiting for another runner" + _with_needs(facts)
         why = REASONS[facts.reason_code]
     else:
-        headline = "Waiting for a runner"
+        headline = "Waiting for a runner" + _with_needs(facts)
         if facts.reason_code in ("head_returned", "retry_requested"):
             why = REASONS[facts.reason_code]
     return Verdict(headline, why, next_step, "queued", None, "open", "○")
+
+
+def _with_needs(facts: Facts) -> str:
+    """What a runner must be able to do, so that an owner sees which one to start; empty when any will do."""
+    needs = one_line(", ".join(facts.needs), limit_characters=MAX_NEEDS_CHARACTERS)
+    return f" with {needs}" if needs else ""
 
 
 def _decided(facts: Facts) -> Verdict:
@@ -220,6 +228,9 @@ def _timed_out(facts: Facts) -> Verdict:
         facts.reason_code or "", ("a deadline passed", "Open the run page to see what happened.")
     )
     why = _told(facts) or REASONS.get(facts.reason_code or "", "The board was not checked in time.")
+    if facts.reason_code == "queue_deadline_exceeded" and facts.needs:
+        kind = f"no eligible runner{_with_needs(facts)} took the board in time"
+        next_step = f"Start a runner{_with_needs(facts)} for this installation, then push again."
     if facts.waited_seconds is not None:
         kind += f", {duration_words(facts.waited_seconds)} after it was queued"
     return Verdict(f"Timed out: {kind}", why, next_step, "completed", "timed_out", "could_not", "◔")

@@ -77,7 +77,7 @@ class InstallationSeen:
     repositories: tuple[RepositoryFacts, ...]
 
 
-def receive(headers: Mapping[str, str], body: bytes, secrets: Sequence[bytes]) -> Delivery | Rejection:
+def receive(headers: Mapping[str, str], body: bytes | bytearray, secrets: Sequence[bytes]) -> Delivery | Rejection:
     """Check one request in a fixed order: headers, signature (any of `secrets`), content type, JSON object.
 
     Header names may come in any case. The size of `body` is the caller's to bound.
@@ -111,7 +111,7 @@ def receive(headers: Mapping[str, str], body: bytes, secrets: Sequence[bytes]) -
     )
 
 
-def signed(body: bytes, signature: str, secrets: Sequence[bytes]) -> bool:
+def signed(body: bytes | bytearray, signature: str, secrets: Sequence[bytes]) -> bool:
     """Whether `sha256=<hex>` is the HMAC of the raw body under one of the secrets. Constant time, all are tried."""
     shape = _SIGNATURE.fullmatch(signature)
     claimed = bytes.fromhex(shape.group(1)) if shape else b""
@@ -169,7 +169,7 @@ def _installation(payload: Fields, action: str) -> InstallationSeen:
     return InstallationSeen(state, tuple(read_listed_repository(one, owner=login) for one in listed))
 
 
-def _json_text(content_type: str, body: bytes) -> str | Rejection:
+def _json_text(content_type: str, body: bytes | bytearray) -> str | Rejection:
     kind, _, _ = content_type.partition(";")
     try:
         match kind.strip().lower():

@@ -27,6 +27,266 @@ SET row_security = off;
 ALTER SCHEMA public OWNER TO boardreadyops_owner;
 
 --
+-- Name: approval; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.approval AS text
+	CONSTRAINT approval_check CHECK ((VALUE = ANY (ARRAY['not_needed'::text, 'waiting'::text, 'approved'::text])));
+
+
+ALTER DOMAIN public.approval OWNER TO boardreadyops_owner;
+
+--
+-- Name: attempt_status; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.attempt_status AS text
+	CONSTRAINT attempt_status_check CHECK ((VALUE = ANY (ARRAY['queued'::text, 'dispatching'::text, 'dispatched'::text, 'in_progress'::text, 'uploading_artifacts'::text, 'reporting'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'timed_out'::text, 'stale'::text, 'superseded'::text])));
+
+
+ALTER DOMAIN public.attempt_status OWNER TO boardreadyops_owner;
+
+--
+-- Name: capabilities; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.capabilities AS text[]
+	CONSTRAINT capabilities_check CHECK ((cardinality(VALUE) <= 20));
+
+
+ALTER DOMAIN public.capabilities OWNER TO boardreadyops_owner;
+
+--
+-- Name: chain_hash; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.chain_hash AS bytea
+	CONSTRAINT chain_hash_check CHECK ((length(VALUE) = ANY (ARRAY[0, 32])));
+
+
+ALTER DOMAIN public.chain_hash OWNER TO boardreadyops_owner;
+
+--
+-- Name: check_name; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.check_name AS text
+	CONSTRAINT check_name_check CHECK (((length(VALUE) >= 1) AND (length(VALUE) <= 200)));
+
+
+ALTER DOMAIN public.check_name OWNER TO boardreadyops_owner;
+
+--
+-- Name: commit_sha; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.commit_sha AS text
+	CONSTRAINT commit_sha_check CHECK (((length(VALUE) = ANY (ARRAY[40, 64])) AND (translate(VALUE, '0123456789abcdef'::text, ''::text) = ''::text)));
+
+
+ALTER DOMAIN public.commit_sha OWNER TO boardreadyops_owner;
+
+--
+-- Name: counter; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.counter AS integer
+	CONSTRAINT counter_check CHECK ((VALUE >= 0));
+
+
+ALTER DOMAIN public.counter OWNER TO boardreadyops_owner;
+
+--
+-- Name: decision; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.decision AS text
+	CONSTRAINT decision_check CHECK ((VALUE = ANY (ARRAY['pass'::text, 'fail'::text, 'error'::text])));
+
+
+ALTER DOMAIN public.decision OWNER TO boardreadyops_owner;
+
+--
+-- Name: digest; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.digest AS bytea
+	CONSTRAINT digest_check CHECK ((length(VALUE) = 32));
+
+
+ALTER DOMAIN public.digest OWNER TO boardreadyops_owner;
+
+--
+-- Name: effect_kind; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.effect_kind AS text
+	CONSTRAINT effect_kind_check CHECK ((VALUE = ANY (ARRAY['confirm_pull_request'::text, 'confirm_ref'::text, 'workflow_dispatch'::text, 'workflow_cancel'::text])));
+
+
+ALTER DOMAIN public.effect_kind OWNER TO boardreadyops_owner;
+
+--
+-- Name: entity_type; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.entity_type AS text
+	CONSTRAINT entity_type_check CHECK ((VALUE = ANY (ARRAY['release_run'::text, 'execution_attempt'::text])));
+
+
+ALTER DOMAIN public.entity_type OWNER TO boardreadyops_owner;
+
+--
+-- Name: execution_backend; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.execution_backend AS text
+	CONSTRAINT execution_backend_check CHECK ((VALUE = ANY (ARRAY['runner'::text, 'actions'::text])));
+
+
+ALTER DOMAIN public.execution_backend OWNER TO boardreadyops_owner;
+
+--
+-- Name: git_ref; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.git_ref AS text
+	CONSTRAINT git_ref_check CHECK (((VALUE ~~ 'refs/%'::text) AND (length(VALUE) <= 500)));
+
+
+ALTER DOMAIN public.git_ref OWNER TO boardreadyops_owner;
+
+--
+-- Name: github_id; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.github_id AS bigint
+	CONSTRAINT github_id_check CHECK ((VALUE > 0));
+
+
+ALTER DOMAIN public.github_id OWNER TO boardreadyops_owner;
+
+--
+-- Name: last_error; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.last_error AS text
+	CONSTRAINT last_error_check CHECK ((length(VALUE) <= 500));
+
+
+ALTER DOMAIN public.last_error OWNER TO boardreadyops_owner;
+
+--
+-- Name: lease_message; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.lease_message AS text
+	CONSTRAINT lease_message_check CHECK ((length(VALUE) <= 500));
+
+
+ALTER DOMAIN public.lease_message OWNER TO boardreadyops_owner;
+
+--
+-- Name: lease_stage; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.lease_stage AS text
+	CONSTRAINT lease_stage_check CHECK ((VALUE = ANY (ARRAY['claimed'::text, 'preparing_source'::text, 'running'::text, 'uploading_artifacts'::text, 'reporting'::text])));
+
+
+ALTER DOMAIN public.lease_stage OWNER TO boardreadyops_owner;
+
+--
+-- Name: lease_state; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.lease_state AS text
+	CONSTRAINT lease_state_check CHECK ((VALUE = ANY (ARRAY['active'::text, 'expired'::text, 'revoked'::text, 'completed'::text, 'relinquished'::text, 'superseded'::text, 'cancelled'::text, 'timed_out'::text, 'failed'::text])));
+
+
+ALTER DOMAIN public.lease_state OWNER TO boardreadyops_owner;
+
+--
+-- Name: percentage; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.percentage AS integer
+	CONSTRAINT percentage_check CHECK (((VALUE >= 0) AND (VALUE <= 100)));
+
+
+ALTER DOMAIN public.percentage OWNER TO boardreadyops_owner;
+
+--
+-- Name: person; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.person AS text
+	CONSTRAINT person_check CHECK ((length(VALUE) <= 200));
+
+
+ALTER DOMAIN public.person OWNER TO boardreadyops_owner;
+
+--
+-- Name: positive_integer; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.positive_integer AS integer
+	CONSTRAINT positive_integer_check CHECK ((VALUE > 0));
+
+
+ALTER DOMAIN public.positive_integer OWNER TO boardreadyops_owner;
+
+--
+-- Name: reason_code; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.reason_code AS text
+	CONSTRAINT reason_code_check CHECK (((VALUE ~ '^[a-z0-9]+([._-][a-z0-9]+)*$'::text) AND (length(VALUE) <= 128)));
+
+
+ALTER DOMAIN public.reason_code OWNER TO boardreadyops_owner;
+
+--
+-- Name: ref_name; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.ref_name AS text
+	CONSTRAINT ref_name_check CHECK ((length(VALUE) <= 500));
+
+
+ALTER DOMAIN public.ref_name OWNER TO boardreadyops_owner;
+
+--
+-- Name: run_status; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.run_status AS text
+	CONSTRAINT run_status_check CHECK ((VALUE = ANY (ARRAY['queued'::text, 'dispatched'::text, 'running'::text, 'completed'::text, 'failed'::text, 'timed_out'::text, 'cancelled'::text, 'superseded'::text])));
+
+
+ALTER DOMAIN public.run_status OWNER TO boardreadyops_owner;
+
+--
+-- Name: trust_mode; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.trust_mode AS text
+	CONSTRAINT trust_mode_check CHECK ((VALUE = ANY (ARRAY['trusted'::text, 'fork'::text])));
+
+
+ALTER DOMAIN public.trust_mode OWNER TO boardreadyops_owner;
+
+--
+-- Name: version; Type: DOMAIN; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE DOMAIN public.version AS bigint
+	CONSTRAINT version_check CHECK ((VALUE >= 0));
+
+
+ALTER DOMAIN public.version OWNER TO boardreadyops_owner;
+
+--
 -- Name: boardreadyops_acknowledge_publication(bigint, bigint, bigint, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
@@ -126,23 +386,19 @@ SET default_table_access_method = heap;
 CREATE TABLE public.refs (
     repository_id bigint NOT NULL,
     installation_id bigint NOT NULL,
-    ref text NOT NULL,
-    pull_request_number integer,
+    ref public.git_ref NOT NULL,
+    pull_request_number public.positive_integer,
     open boolean NOT NULL,
     draft boolean NOT NULL,
-    base_ref text,
+    base_ref public.ref_name,
     base_sha text,
-    head_sha text NOT NULL,
+    head_sha public.commit_sha NOT NULL,
     observed_at timestamp with time zone NOT NULL,
     observation bigint DEFAULT 0 NOT NULL,
     release_run_id uuid,
-    trust_mode text NOT NULL,
+    trust_mode public.trust_mode NOT NULL,
     level_due_at timestamp with time zone,
-    CONSTRAINT refs_base_ref_check CHECK ((length(base_ref) <= 500)),
-    CONSTRAINT refs_head_sha_check CHECK (((length(head_sha) = ANY (ARRAY[40, 64])) AND (translate(head_sha, '0123456789abcdef'::text, ''::text) = ''::text))),
-    CONSTRAINT refs_pull_request_number_check CHECK ((pull_request_number > 0)),
-    CONSTRAINT refs_ref_check CHECK (((ref ~~ 'refs/%'::text) AND (length(ref) <= 500))),
-    CONSTRAINT refs_trust_mode_check CHECK ((trust_mode = ANY (ARRAY['trusted'::text, 'fork'::text])))
+    deleted_at timestamp with time zone
 );
 
 
@@ -209,10 +465,10 @@ CREATE TABLE public.runner_leases (
     release_run_id uuid NOT NULL,
     execution_attempt_id uuid NOT NULL,
     retry_id uuid NOT NULL,
-    state text DEFAULT 'active'::text NOT NULL,
-    stage text DEFAULT 'claimed'::text NOT NULL,
-    progress integer DEFAULT 0 NOT NULL,
-    message text DEFAULT ''::text NOT NULL,
+    state public.lease_state DEFAULT 'active'::text NOT NULL,
+    stage public.lease_stage DEFAULT 'claimed'::text NOT NULL,
+    progress public.percentage DEFAULT 0 NOT NULL,
+    message public.lease_message DEFAULT ''::text NOT NULL,
     expected_run_status text NOT NULL,
     expected_run_version bigint NOT NULL,
     expected_attempt_status text NOT NULL,
@@ -224,12 +480,8 @@ CREATE TABLE public.runner_leases (
     maximum_expires_at timestamp with time zone NOT NULL,
     next_check_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
-    CONSTRAINT active_means_not_ended CHECK (((state = 'active'::text) = (ended_at IS NULL))),
-    CONSTRAINT never_beyond_the_maximum CHECK ((expires_at <= maximum_expires_at)),
-    CONSTRAINT runner_leases_message_check CHECK ((length(message) <= 500)),
-    CONSTRAINT runner_leases_progress_check CHECK (((progress >= 0) AND (progress <= 100))),
-    CONSTRAINT runner_leases_stage_check CHECK ((stage = ANY (ARRAY['claimed'::text, 'preparing_source'::text, 'running'::text, 'uploading_artifacts'::text, 'reporting'::text]))),
-    CONSTRAINT runner_leases_state_check CHECK ((state = ANY (ARRAY['active'::text, 'expired'::text, 'revoked'::text, 'completed'::text, 'relinquished'::text, 'superseded'::text, 'cancelled'::text, 'timed_out'::text, 'failed'::text])))
+    CONSTRAINT active_means_not_ended CHECK ((((state)::text = 'active'::text) = (ended_at IS NULL))),
+    CONSTRAINT never_beyond_the_maximum CHECK ((expires_at <= maximum_expires_at))
 )
 WITH (fillfactor='70');
 
@@ -284,21 +536,17 @@ CREATE TABLE public.release_run_transition_events (
     repository_id bigint NOT NULL,
     release_run_id uuid NOT NULL,
     execution_attempt_id uuid,
-    entity_type text NOT NULL,
+    entity_type public.entity_type NOT NULL,
     from_status text NOT NULL,
     to_status text NOT NULL,
-    from_version bigint NOT NULL,
+    from_version public.version NOT NULL,
     to_version bigint NOT NULL,
-    reason_code text NOT NULL,
+    reason_code public.reason_code NOT NULL,
     occurred_at timestamp with time zone NOT NULL,
     change_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
-    hash bytea NOT NULL,
-    CONSTRAINT attempt_events_name_their_attempt CHECK (((entity_type = 'release_run'::text) OR (execution_attempt_id IS NOT NULL))),
-    CONSTRAINT release_run_transition_events_check CHECK ((to_version = (from_version + 1))),
-    CONSTRAINT release_run_transition_events_entity_type_check CHECK ((entity_type = ANY (ARRAY['release_run'::text, 'execution_attempt'::text]))),
-    CONSTRAINT release_run_transition_events_from_version_check CHECK ((from_version >= 0)),
-    CONSTRAINT release_run_transition_events_hash_check CHECK ((length(hash) = 32)),
-    CONSTRAINT release_run_transition_events_reason_code_check CHECK (((reason_code ~ '^[a-z0-9]+([._-][a-z0-9]+)*$'::text) AND (length(reason_code) <= 128)))
+    hash public.digest NOT NULL,
+    CONSTRAINT attempt_events_name_their_attempt CHECK ((((entity_type)::text = 'release_run'::text) OR (execution_attempt_id IS NOT NULL))),
+    CONSTRAINT release_run_transition_events_check CHECK ((to_version = ((from_version)::bigint + 1)))
 );
 
 
@@ -381,54 +629,37 @@ CREATE TABLE public.release_runs (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     installation_id bigint NOT NULL,
     repository_id bigint NOT NULL,
-    ref text NOT NULL,
-    pull_request_number integer,
-    commit_sha text NOT NULL,
-    base_sha text,
-    status text DEFAULT 'queued'::text NOT NULL,
-    decision text,
+    ref public.git_ref NOT NULL,
+    pull_request_number public.positive_integer,
+    commit_sha public.commit_sha NOT NULL,
+    base_sha public.commit_sha,
+    status public.run_status DEFAULT 'queued'::text NOT NULL,
+    decision public.decision,
     execution_attempt_id uuid,
-    execution_backend text DEFAULT 'runner'::text NOT NULL,
-    trust_mode text NOT NULL,
-    approval text DEFAULT 'not_needed'::text NOT NULL,
+    execution_backend public.execution_backend DEFAULT 'runner'::text NOT NULL,
+    trust_mode public.trust_mode NOT NULL,
+    approval public.approval DEFAULT 'not_needed'::text NOT NULL,
     retry_id uuid DEFAULT gen_random_uuid() NOT NULL,
-    retry_number integer DEFAULT 0 NOT NULL,
+    retry_number public.counter DEFAULT 0 NOT NULL,
     superseded_by uuid,
-    reason_code text,
-    cancelled_by text,
-    approved_by text,
+    reason_code public.reason_code,
+    cancelled_by public.person,
+    approved_by public.person,
     approved_at timestamp with time zone,
-    lost_attempts integer DEFAULT 0 NOT NULL,
-    given_back integer DEFAULT 0 NOT NULL,
-    needs text[] DEFAULT '{}'::text[] NOT NULL,
+    lost_attempts public.counter DEFAULT 0 NOT NULL,
+    given_back public.counter DEFAULT 0 NOT NULL,
+    needs public.capabilities DEFAULT '{}'::text[] NOT NULL,
     due_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     queued_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     finished_at timestamp with time zone,
-    version bigint DEFAULT 0 NOT NULL,
-    event_hash bytea DEFAULT '\x'::bytea NOT NULL,
-    CONSTRAINT completed_means_decided CHECK (((status = 'completed'::text) = COALESCE((decision = ANY (ARRAY['pass'::text, 'fail'::text])), false))),
+    version public.version DEFAULT 0 NOT NULL,
+    event_hash public.chain_hash DEFAULT '\x'::bytea NOT NULL,
+    CONSTRAINT completed_means_decided CHECK ((((status)::text = 'completed'::text) = COALESCE(((decision)::text = ANY (ARRAY['pass'::text, 'fail'::text])), false))),
     CONSTRAINT open_means_due CHECK (((finished_at IS NULL) = (due_at IS NOT NULL))),
-    CONSTRAINT release_runs_approval_check CHECK ((approval = ANY (ARRAY['not_needed'::text, 'waiting'::text, 'approved'::text]))),
-    CONSTRAINT release_runs_approved_by_check CHECK ((length(approved_by) <= 200)),
-    CONSTRAINT release_runs_base_sha_check CHECK (((length(base_sha) = ANY (ARRAY[40, 64])) AND (translate(base_sha, '0123456789abcdef'::text, ''::text) = ''::text))),
-    CONSTRAINT release_runs_cancelled_by_check CHECK ((length(cancelled_by) <= 200)),
-    CONSTRAINT release_runs_commit_sha_check CHECK (((length(commit_sha) = ANY (ARRAY[40, 64])) AND (translate(commit_sha, '0123456789abcdef'::text, ''::text) = ''::text))),
-    CONSTRAINT release_runs_decision_check CHECK ((decision = ANY (ARRAY['pass'::text, 'fail'::text, 'error'::text]))),
-    CONSTRAINT release_runs_event_hash_check CHECK ((length(event_hash) = ANY (ARRAY[0, 32]))),
-    CONSTRAINT release_runs_execution_backend_check CHECK ((execution_backend = ANY (ARRAY['runner'::text, 'actions'::text]))),
-    CONSTRAINT release_runs_given_back_check CHECK ((given_back >= 0)),
-    CONSTRAINT release_runs_lost_attempts_check CHECK ((lost_attempts >= 0)),
-    CONSTRAINT release_runs_needs_check CHECK ((cardinality(needs) <= 20)),
-    CONSTRAINT release_runs_pull_request_number_check CHECK ((pull_request_number > 0)),
-    CONSTRAINT release_runs_ref_check CHECK (((ref ~~ 'refs/%'::text) AND (length(ref) <= 500))),
-    CONSTRAINT release_runs_retry_number_check CHECK ((retry_number >= 0)),
-    CONSTRAINT release_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'dispatched'::text, 'running'::text, 'completed'::text, 'failed'::text, 'timed_out'::text, 'cancelled'::text, 'superseded'::text]))),
-    CONSTRAINT release_runs_trust_mode_check CHECK ((trust_mode = ANY (ARRAY['trusted'::text, 'fork'::text]))),
-    CONSTRAINT release_runs_version_check CHECK ((version >= 0)),
-    CONSTRAINT superseded_names_successor CHECK (((status <> 'superseded'::text) OR (superseded_by IS NOT NULL))),
-    CONSTRAINT terminal_means_finished CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text, 'timed_out'::text, 'cancelled'::text, 'superseded'::text])) = (finished_at IS NOT NULL)))
+    CONSTRAINT superseded_names_successor CHECK ((((status)::text <> 'superseded'::text) OR (superseded_by IS NOT NULL))),
+    CONSTRAINT terminal_means_finished CHECK ((((status)::text = ANY (ARRAY['queued'::text, 'dispatched'::text, 'running'::text])) = (finished_at IS NULL)))
 );
 
 
@@ -471,24 +702,18 @@ CREATE TABLE public.release_run_attempts (
     installation_id bigint NOT NULL,
     repository_id bigint NOT NULL,
     release_run_id uuid NOT NULL,
-    number integer NOT NULL,
+    number public.positive_integer NOT NULL,
     retry_id uuid NOT NULL,
-    status text NOT NULL,
+    status public.attempt_status NOT NULL,
     inferred boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     finished_at timestamp with time zone,
-    version bigint DEFAULT 0 NOT NULL,
-    event_hash bytea DEFAULT '\x'::bytea NOT NULL,
-    workflow_run_id bigint,
-    workflow_run_attempt integer,
-    CONSTRAINT release_run_attempts_event_hash_check CHECK ((length(event_hash) = ANY (ARRAY[0, 32]))),
-    CONSTRAINT release_run_attempts_number_check CHECK ((number > 0)),
-    CONSTRAINT release_run_attempts_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'dispatching'::text, 'dispatched'::text, 'in_progress'::text, 'uploading_artifacts'::text, 'reporting'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'timed_out'::text, 'stale'::text, 'superseded'::text]))),
-    CONSTRAINT release_run_attempts_version_check CHECK ((version >= 0)),
-    CONSTRAINT release_run_attempts_workflow_run_attempt_check CHECK ((workflow_run_attempt > 0)),
-    CONSTRAINT release_run_attempts_workflow_run_id_check CHECK ((workflow_run_id > 0)),
-    CONSTRAINT terminal_means_finished CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'timed_out'::text, 'stale'::text, 'superseded'::text])) = (finished_at IS NOT NULL)))
+    version public.version DEFAULT 0 NOT NULL,
+    event_hash public.chain_hash DEFAULT '\x'::bytea NOT NULL,
+    workflow_run_id public.github_id,
+    workflow_run_attempt public.positive_integer,
+    CONSTRAINT terminal_means_finished CHECK ((((status)::text = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'timed_out'::text, 'stale'::text, 'superseded'::text])) = (finished_at IS NOT NULL)))
 );
 
 
@@ -561,7 +786,7 @@ BEGIN
             outcome_code = CASE WHEN v_outcome = 'ended' THEN 'ended' END
         WHERE effect.id = p_effect_id RETURNING * INTO STRICT v_effect;
     END IF;
-    RETURN QUERY SELECT v_outcome, v_run.id, v_attempt.id, v_run.commit_sha, v_effect.started_at;
+    RETURN QUERY SELECT v_outcome, v_run.id, v_attempt.id, v_run.commit_sha::text, v_effect.started_at;
 END
 $$;
 
@@ -666,17 +891,17 @@ BEGIN
     END IF;
     IF v_run.finished_at IS NOT NULL THEN
         RETURN QUERY SELECT CASE v_run.status WHEN 'cancelled' THEN 'existing' ELSE 'terminal' END,
-            v_run.status, v_run.version;
+            v_run.status::text, v_run.version::bigint;
         RETURN;
     END IF;
     IF COALESCE(p_reason_code !~ '^[a-z0-9]+([._-][a-z0-9]+)*$' OR length(p_reason_code) > 128, true) THEN
-        RETURN QUERY SELECT 'invalid_transition'::text, v_run.status, v_run.version;
+        RETURN QUERY SELECT 'invalid_transition'::text, v_run.status::text, v_run.version::bigint;
         RETURN;
     END IF;
 
     v_run.cancelled_by := left(p_cancelled_by, 200);
     v_run := boardreadyops_end_release_run(v_run, 'cancelled', p_reason_code, COALESCE(p_now, clock_timestamp()));
-    RETURN QUERY SELECT 'applied'::text, v_run.status, v_run.version;
+    RETURN QUERY SELECT 'applied'::text, v_run.status::text, v_run.version::bigint;
 END
 $_$;
 
@@ -691,7 +916,7 @@ CREATE FUNCTION public.boardreadyops_capabilities_meet(p_capabilities text[], p_
     LANGUAGE sql IMMUTABLE
     AS $_$
     SELECT NOT EXISTS (
-        SELECT FROM unnest(p_needs) AS need WHERE NOT EXISTS (
+        SELECT FROM unnest(p_needs) AS need WHERE need <> '' AND NOT EXISTS (
             SELECT FROM unnest(p_capabilities) AS capability
             WHERE capability = need
                 OR split_part(capability, '=', 1) = need
@@ -699,7 +924,8 @@ CREATE FUNCTION public.boardreadyops_capabilities_meet(p_capabilities text[], p_
                     AND split_part(capability, '=', 1) = split_part(need, '>=', 1)
                     AND split_part(capability, '=', 2) ~ '^[0-9]{1,9}(\.[0-9]{1,9}){0,7}$'
                     AND string_to_array(split_part(capability, '=', 2), '.')::integer[]
-                        >= string_to_array(split_part(need, '>=', 2), '.')::integer[])))
+                        -- A list that another begins with is the smaller one: without its last zeros a need is all it asks.
+                        >= string_to_array(regexp_replace(split_part(need, '>=', 2), '(\.0+)+$', ''), '.')::integer[])))
 $_$;
 
 
@@ -709,7 +935,7 @@ ALTER FUNCTION public.boardreadyops_capabilities_meet(p_capabilities text[], p_n
 -- Name: boardreadyops_claim_outbox(integer, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE FUNCTION public.boardreadyops_claim_outbox(p_limit integer, p_lease_seconds integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(effect_id bigint, generation bigint, kind text, installation_id bigint, repository_id bigint, repository_owner text, repository_name text, ref text, pull_request_number integer, send_count integer)
+CREATE FUNCTION public.boardreadyops_claim_outbox(p_limit integer, p_lease_seconds integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(effect_id bigint, generation bigint, kind text, installation_id bigint, repository_id bigint, repository_owner text, repository_name text, ref text, pull_request_number integer, send_count integer, release_run_id uuid, execution_attempt_id uuid, workflow_run_id bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
@@ -728,8 +954,9 @@ BEGIN
             claimed_until = v_now + make_interval(secs => p_lease_seconds)
         FROM due WHERE effect.id = due.id RETURNING effect.*
     )
-    SELECT claimed.id, claimed.generation, claimed.kind, repository.installation_id, claimed.repository_id,
-           repository.owner, repository.name, claimed.ref, claimed.pull_request_number, claimed.send_count
+    SELECT claimed.id, claimed.generation, claimed.kind::text, repository.installation_id, claimed.repository_id,
+           repository.owner, repository.name, claimed.ref, claimed.pull_request_number, claimed.send_count,
+           claimed.release_run_id, claimed.execution_attempt_id, claimed.workflow_run_id::bigint
     FROM claimed JOIN repositories AS repository ON repository.id = claimed.repository_id
     ORDER BY claimed.available_at, claimed.id;
 END
@@ -773,10 +1000,10 @@ BEGIN
             send_count = claimed.send_count + 1,
             claimed_until = v_now + make_interval(secs => p_lease_seconds)
         WHERE claimed.id = v_due.id RETURNING * INTO v_row;
-        RETURN QUERY SELECT v_row.id, v_row.generation, v_row.desired_seq, v_row.doubtful, v_row.check_run_id,
+        RETURN QUERY SELECT v_row.id, v_row.generation, v_row.desired_seq, v_row.doubtful, v_row.check_run_id::bigint,
             v_row.installation_id, v_row.repository_id, repository.owner, repository.name, v_row.release_run_id,
-            v_row.retry_number, v_row.ordinal, v_row.commit_sha, v_row.check_name, v_row.external_id, v_row.payload,
-            v_row.send_count
+            v_row.retry_number, v_row.ordinal::integer, v_row.commit_sha, v_row.check_name::text, v_row.external_id,
+            v_row.payload, v_row.send_count
         FROM repositories AS repository WHERE repository.id = v_row.repository_id;
     END LOOP;
 END
@@ -864,8 +1091,8 @@ BEGIN
         UPDATE publications AS publication SET verify_at = v_now + make_interval(secs => p_lease_seconds)
         FROM due WHERE publication.id = due.id RETURNING publication.*
     )
-    SELECT looked.id, looked.desired_seq, looked.check_run_id, looked.installation_id, repository.owner,
-           repository.name, looked.external_id, looked.release_run_id, looked.ordinal, looked.payload
+    SELECT looked.id, looked.desired_seq, looked.check_run_id::bigint, looked.installation_id, repository.owner,
+           repository.name, looked.external_id, looked.release_run_id, looked.ordinal::integer, looked.payload
     FROM looked JOIN repositories AS repository ON repository.id = looked.repository_id ORDER BY looked.id;
 END
 $$;
@@ -912,10 +1139,10 @@ $$;
 ALTER FUNCTION public.boardreadyops_close_ref(p_installation_id bigint, p_repository_id bigint, p_ref text, p_pull_request_number integer, p_commit_sha text, p_base_ref text, p_base_sha text, p_draft boolean, p_observed_at timestamp with time zone, p_confirmed_observation bigint, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
--- Name: boardreadyops_defer_outbox(bigint, bigint, text, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+-- Name: boardreadyops_defer_outbox(bigint, bigint, text, integer, timestamp with time zone, boolean); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE FUNCTION public.boardreadyops_defer_outbox(p_effect_id bigint, p_generation bigint, p_error text, p_delay_seconds integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS text
+CREATE FUNCTION public.boardreadyops_defer_outbox(p_effect_id bigint, p_generation bigint, p_error text, p_delay_seconds integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone, p_sent boolean DEFAULT true) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
@@ -931,6 +1158,7 @@ BEGIN
     END IF;
 
     UPDATE outbox SET claimed_until = NULL, last_error = left(p_error, 500),
+        send_count = CASE WHEN p_sent THEN send_count ELSE GREATEST(send_count - 1, 0) END,
         available_at = COALESCE(p_now, clock_timestamp()) + make_interval(secs => p_delay_seconds)
     WHERE id = p_effect_id;
     RETURN 'applied';
@@ -938,13 +1166,13 @@ END
 $$;
 
 
-ALTER FUNCTION public.boardreadyops_defer_outbox(p_effect_id bigint, p_generation bigint, p_error text, p_delay_seconds integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+ALTER FUNCTION public.boardreadyops_defer_outbox(p_effect_id bigint, p_generation bigint, p_error text, p_delay_seconds integer, p_now timestamp with time zone, p_sent boolean) OWNER TO boardreadyops_owner;
 
 --
--- Name: boardreadyops_defer_publication(bigint, bigint, text, text, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+-- Name: boardreadyops_defer_publication(bigint, bigint, text, text, integer, timestamp with time zone, boolean); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE FUNCTION public.boardreadyops_defer_publication(p_publication_id bigint, p_generation bigint, p_error_class text, p_error text, p_delay_seconds integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS text
+CREATE FUNCTION public.boardreadyops_defer_publication(p_publication_id bigint, p_generation bigint, p_error_class text, p_error text, p_delay_seconds integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone, p_sent boolean DEFAULT true) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
@@ -965,6 +1193,7 @@ BEGIN
 
     UPDATE publications SET
         last_error = left(p_error, 500),
+        send_count = CASE WHEN p_sent THEN send_count ELSE GREATEST(send_count - 1, 0) END,
         doubtful = doubtful OR p_error_class = 'uncertain',
         leased = p_error_class = 'uncertain',
         claimed_until = CASE WHEN p_error_class = 'uncertain' THEN v_now END,
@@ -976,7 +1205,7 @@ END
 $$;
 
 
-ALTER FUNCTION public.boardreadyops_defer_publication(p_publication_id bigint, p_generation bigint, p_error_class text, p_error text, p_delay_seconds integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+ALTER FUNCTION public.boardreadyops_defer_publication(p_publication_id bigint, p_generation bigint, p_error_class text, p_error text, p_delay_seconds integer, p_now timestamp with time zone, p_sent boolean) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_due_at(bigint, text, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -1039,23 +1268,24 @@ CREATE FUNCTION public.boardreadyops_enqueue_pushed_ref(p_installation_id bigint
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 DECLARE
-    v_now timestamptz := COALESCE(p_now, clock_timestamp());
+    v_now timestamptz;
     v_enabled boolean;
     v_ref refs;
     v_new boolean;
 BEGIN
     v_enabled := boardreadyops_lock_tenant(p_installation_id, p_repository_id);
-    IF v_enabled IS NOT TRUE THEN
+    IF v_enabled IS NULL OR NOT v_enabled AND p_commit_sha IS NOT NULL THEN
         RETURN QUERY SELECT CASE WHEN v_enabled IS NULL THEN 'not_found' ELSE 'disabled' END, NULL::uuid;
         RETURN;
     END IF;
     INSERT INTO refs (repository_id, installation_id, ref, open, draft, head_sha, observed_at, trust_mode)
     SELECT p_repository_id, p_installation_id, p_ref, p_commit_sha IS NOT NULL, false,
-           COALESCE(p_commit_sha, p_before), v_now, 'trusted'
+           COALESCE(p_commit_sha, p_before), COALESCE(p_now, clock_timestamp()), 'trusted'
     WHERE p_confirmed_observation IS NULL ON CONFLICT (repository_id, ref) DO NOTHING;
     v_new := FOUND;
     SELECT * INTO v_ref FROM refs AS stored
         WHERE stored.repository_id = p_repository_id AND stored.ref = p_ref FOR NO KEY UPDATE;
+    v_now := COALESCE(p_now, clock_timestamp());
     IF p_confirmed_observation IS DISTINCT FROM v_ref.observation AND p_confirmed_observation IS NOT NULL THEN
         RETURN QUERY SELECT 'moved_on'::text, NULL::uuid;
         RETURN;
@@ -1065,6 +1295,7 @@ BEGIN
         RETURN;
     END IF;
     IF NOT v_new AND p_confirmed_observation IS NULL AND (v_ref.head_sha IS DISTINCT FROM p_before
+        OR p_commit_sha IS NULL AND v_ref.open AND v_ref.deleted_at IS NOT NULL
         OR EXISTS (SELECT FROM release_runs AS seen WHERE seen.repository_id = p_repository_id AND seen.ref = p_ref
             AND seen.commit_sha = p_commit_sha)) THEN
         UPDATE refs SET observation = observation + 1 WHERE repository_id = p_repository_id AND ref = p_ref;
@@ -1074,7 +1305,8 @@ BEGIN
     END IF;
 
     UPDATE refs AS stored SET open = p_commit_sha IS NOT NULL, head_sha = COALESCE(p_commit_sha, stored.head_sha),
-        observation = stored.observation + 1, observed_at = v_now
+        observation = stored.observation + 1, observed_at = v_now,
+        deleted_at = CASE WHEN p_commit_sha IS NULL THEN v_now ELSE stored.deleted_at END
     WHERE stored.repository_id = p_repository_id AND stored.ref = p_ref RETURNING * INTO STRICT v_ref;
     IF v_ref.open THEN
         RETURN QUERY SELECT head.enqueue_outcome, head.release_run_id FROM boardreadyops_open_head_run(v_ref, v_now) AS head;
@@ -1202,11 +1434,13 @@ CREATE FUNCTION public.boardreadyops_expire_runner_leases(p_limit integer, p_onl
     AS $$
 DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
+    v_grace_until timestamptz;
 BEGIN
-    PERFORM boardreadyops_grant_grace(v_now);
+    v_grace_until := boardreadyops_grant_grace(v_now);
     FOR lease_id IN SELECT lease.id FROM runner_leases AS lease
         WHERE lease.state = 'active' AND lease.next_check_at <= v_now
             AND (p_only_lease_id IS NULL OR lease.id = p_only_lease_id)
+            AND (v_grace_until IS NULL OR v_grace_until <= v_now OR lease.maximum_expires_at <= v_now)
         ORDER BY lease.next_check_at LIMIT p_limit
     LOOP
         expiry_outcome := boardreadyops_expire_runner_lease(lease_id, v_now);
@@ -1301,27 +1535,36 @@ ALTER FUNCTION public.boardreadyops_give_up_workflow_dispatch(p_effect_id bigint
 -- Name: boardreadyops_grant_grace(timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE FUNCTION public.boardreadyops_grant_grace(p_now timestamp with time zone) RETURNS void
+CREATE FUNCTION public.boardreadyops_grant_grace(p_now timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE plpgsql
     AS $$
 DECLARE
     v_mark_every CONSTANT interval := interval '5 seconds';
-    v_swept_at timestamptz;
+    v_mark sweep_marks;
     v_lease_length interval;
+    v_late boolean;
 BEGIN
-    SELECT swept_at INTO v_swept_at FROM sweep_marks WHERE sweep = 'leases' AND swept_at < p_now - v_mark_every
-        FOR NO KEY UPDATE SKIP LOCKED;
-    IF NOT FOUND THEN
-        RETURN;
+    SELECT * INTO STRICT v_mark FROM sweep_marks WHERE sweep = 'leases';
+    IF v_mark.swept_at >= p_now - v_mark_every THEN
+        RETURN v_mark.grace_until;
     END IF;
     SELECT make_interval(secs => lease_seconds) INTO STRICT v_lease_length FROM deployment_settings;
-    UPDATE sweep_marks SET swept_at = p_now WHERE sweep = 'leases';
-    IF p_now - v_swept_at > GREATEST(v_lease_length / 3, v_mark_every * 2) THEN
-        UPDATE runner_leases SET
-            expires_at = LEAST(GREATEST(expires_at, p_now + v_lease_length), maximum_expires_at),
-            next_check_at = LEAST(GREATEST(expires_at, p_now + v_lease_length), maximum_expires_at)
-        WHERE id IN (SELECT id FROM runner_leases WHERE state = 'active' FOR NO KEY UPDATE SKIP LOCKED);
+    v_late := p_now - v_mark.swept_at > GREATEST(v_lease_length / 3, v_mark_every * 2);
+    PERFORM FROM sweep_marks WHERE sweep = 'leases' AND swept_at = v_mark.swept_at FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        -- Another sweep is granting it, and what it writes cannot be seen yet.
+        RETURN CASE WHEN v_late THEN p_now + v_lease_length ELSE v_mark.grace_until END;
     END IF;
+    UPDATE sweep_marks SET swept_at = p_now, grace_until = CASE WHEN v_late THEN p_now + v_lease_length ELSE grace_until END
+        WHERE sweep = 'leases' RETURNING * INTO STRICT v_mark;
+    IF v_late THEN
+        UPDATE runner_leases SET
+            expires_at = LEAST(GREATEST(expires_at, v_mark.grace_until), maximum_expires_at),
+            next_check_at = LEAST(GREATEST(expires_at, v_mark.grace_until), maximum_expires_at)
+        WHERE id IN (SELECT id FROM runner_leases WHERE state = 'active' AND next_check_at IS NOT NULL
+            FOR NO KEY UPDATE SKIP LOCKED);
+    END IF;
+    RETURN v_mark.grace_until;
 END
 $$;
 
@@ -1360,9 +1603,9 @@ BEGIN
         WHERE id = p_lease_id RETURNING * INTO STRICT v_lease;
     END IF;
     RETURN QUERY SELECT
-        CASE WHEN v_lease.state = 'active' AND NOT v_alive THEN 'expired' ELSE v_lease.state END,
+        CASE WHEN v_lease.state = 'active' AND NOT v_alive THEN 'expired' ELSE v_lease.state::text END,
         CASE WHEN v_alive THEN 'continue' ELSE 'stop' END,
-        CASE WHEN NOT v_alive THEN (SELECT run.reason_code FROM release_runs AS run WHERE run.id = v_lease.release_run_id)
+        CASE WHEN NOT v_alive THEN (SELECT run.reason_code::text FROM release_runs AS run WHERE run.id = v_lease.release_run_id)
             END,
         GREATEST(0, floor(extract(epoch FROM v_lease.expires_at - v_now)))::integer,
         GREATEST(0, floor(extract(epoch FROM v_lease.maximum_expires_at - v_now)))::integer;
@@ -1591,14 +1834,13 @@ CREATE TABLE public.runner_registrations (
     repository_ids bigint[],
     name text NOT NULL,
     runner_version text NOT NULL,
-    token_digest bytea NOT NULL,
+    token_digest public.digest NOT NULL,
     created_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
     CONSTRAINT managed_runners_serve_all CHECK (((installation_id IS NOT NULL) OR (repository_ids IS NULL))),
     CONSTRAINT runner_registrations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     CONSTRAINT runner_registrations_repository_ids_check CHECK (((cardinality(repository_ids) >= 1) AND (cardinality(repository_ids) <= 1000))),
-    CONSTRAINT runner_registrations_runner_version_check CHECK ((length(runner_version) <= 100)),
-    CONSTRAINT runner_registrations_token_digest_check CHECK ((length(token_digest) = 32))
+    CONSTRAINT runner_registrations_runner_version_check CHECK ((length(runner_version) <= 100))
 );
 
 
@@ -1635,7 +1877,7 @@ BEGIN
                 AND (run.needs = '{}' OR boardreadyops_capabilities_meet(p_capabilities, run.needs))
             ORDER BY run.installation_id, run.queued_at, run.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
             IF FOUND THEN
-                PERFORM boardreadyops_note_claim_walk(v_run.installation_id, v_run.queued_at,
+                PERFORM boardreadyops_note_claim_walk(v_run.installation_id,
                     pg_stat_get_xact_tuples_returned('release_runs_claimable'::regclass) - v_walked, p_now);
             END IF;
         END IF;
@@ -1659,25 +1901,38 @@ $$;
 ALTER FUNCTION public.boardreadyops_next_claimable_run(p_registration public.runner_registrations, p_capabilities text[], p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
--- Name: boardreadyops_note_claim_walk(bigint, timestamp with time zone, bigint, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+-- Name: boardreadyops_note_claim_walk(bigint, bigint, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE FUNCTION public.boardreadyops_note_claim_walk(p_installation_id bigint, p_found_queued_at timestamp with time zone, p_walked bigint, p_now timestamp with time zone) RETURNS void
+CREATE FUNCTION public.boardreadyops_note_claim_walk(p_installation_id bigint, p_walked bigint, p_now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     AS $$
 DECLARE
-    v_long_walk CONSTANT bigint := 100;
+    v_long_walk CONSTANT bigint := 30;
     v_late_commit CONSTANT interval := interval '30 seconds';
-    v_begin timestamptz := LEAST(p_found_queued_at, p_now - v_late_commit);
-    v_rescan_at timestamptz := p_now
-        + LEAST(GREATEST(interval '30 seconds', p_walked * interval '5 milliseconds'), interval '10 minutes');
+    v_rescan_at timestamptz := p_now + interval '5 minutes';
     v_mark claim_marks;
+    v_begin timestamptz;
 BEGIN
-    SELECT * INTO v_mark FROM claim_marks WHERE installation_id = p_installation_id FOR UPDATE SKIP LOCKED;
     IF p_walked <= v_long_walk THEN
-        DELETE FROM claim_marks WHERE installation_id = v_mark.installation_id AND v_mark.rescan_at <= p_now;
+        PERFORM FROM claim_marks WHERE installation_id = p_installation_id AND rescan_at <= p_now FOR UPDATE SKIP LOCKED;
+        IF FOUND THEN
+            DELETE FROM claim_marks WHERE installation_id = p_installation_id;
+        END IF;
         RETURN;
     END IF;
+    SELECT * INTO v_mark FROM claim_marks WHERE installation_id = p_installation_id FOR UPDATE SKIP LOCKED;
+    IF v_mark.installation_id IS NULL AND EXISTS (SELECT FROM claim_marks WHERE installation_id = p_installation_id) THEN
+        RETURN;
+    END IF;
+    -- From an old mark that still holds: what lies before it was looked at then.
+    v_begin := LEAST(p_now - v_late_commit, (SELECT run.queued_at FROM release_runs AS run
+        WHERE run.status = 'queued' AND run.execution_backend = 'runner' AND run.approval <> 'waiting'
+            AND run.superseded_by IS NULL AND run.needs = '{}'
+            AND (run.installation_id, run.queued_at) >= (p_installation_id,
+                CASE WHEN v_mark.rescan_at > p_now THEN v_mark.queued_at ELSE '-infinity' END)
+            AND (run.installation_id, run.queued_at) <= (p_installation_id, p_now)
+        ORDER BY run.installation_id, run.queued_at, run.id LIMIT 1));
     IF v_mark.installation_id IS NOT NULL THEN
         UPDATE claim_marks SET queued_at = v_begin,
             rescan_at = CASE WHEN v_mark.rescan_at <= p_now THEN v_rescan_at ELSE v_mark.rescan_at END
@@ -1690,7 +1945,7 @@ END
 $$;
 
 
-ALTER FUNCTION public.boardreadyops_note_claim_walk(p_installation_id bigint, p_found_queued_at timestamp with time zone, p_walked bigint, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+ALTER FUNCTION public.boardreadyops_note_claim_walk(p_installation_id bigint, p_walked bigint, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_oldest_claimable_run(public.runner_registrations, bigint, text[], timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -1732,7 +1987,7 @@ BEGIN
     ORDER BY run.installation_id, run.queued_at, run.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
     v_walked := COALESCE(pg_stat_get_xact_tuples_returned('release_runs_claimable'::regclass), 0) - v_walked;
     IF p_registration.repository_ids IS NULL THEN
-        PERFORM boardreadyops_note_claim_walk(p_installation_id, v_run.queued_at, v_walked, p_now);
+        PERFORM boardreadyops_note_claim_walk(p_installation_id, v_walked, p_now);
     END IF;
     RETURN v_run;
 END
@@ -1804,9 +2059,9 @@ CREATE TABLE public.publications (
     release_run_id uuid NOT NULL,
     retry_id uuid NOT NULL,
     retry_number integer NOT NULL,
-    ordinal integer DEFAULT 0 NOT NULL,
+    ordinal public.counter DEFAULT 0 NOT NULL,
     commit_sha text NOT NULL,
-    check_name text NOT NULL,
+    check_name public.check_name NOT NULL,
     external_id text NOT NULL,
     payload jsonb NOT NULL,
     desired_seq bigint DEFAULT 1 NOT NULL,
@@ -1817,19 +2072,14 @@ CREATE TABLE public.publications (
     doubtful boolean DEFAULT false NOT NULL,
     doubtful_until timestamp with time zone,
     verify_at timestamp with time zone,
-    check_run_id bigint,
+    check_run_id public.github_id,
     available_at timestamp with time zone NOT NULL,
     send_count integer DEFAULT 0 NOT NULL,
-    last_error text,
+    last_error public.last_error,
     closed_code text,
     created_at timestamp with time zone NOT NULL,
     acked_at timestamp with time zone,
-    CONSTRAINT never_acked_beyond_desired CHECK ((acked_seq <= desired_seq)),
-    CONSTRAINT publications_check_name_check CHECK (((length(check_name) >= 1) AND (length(check_name) <= 200))),
-    CONSTRAINT publications_check_run_id_check CHECK ((check_run_id > 0)),
-    CONSTRAINT publications_desired_seq_check CHECK ((desired_seq > 0)),
-    CONSTRAINT publications_last_error_check CHECK ((length(last_error) <= 500)),
-    CONSTRAINT publications_ordinal_check CHECK ((ordinal >= 0))
+    CONSTRAINT never_acked_beyond_desired CHECK (((acked_seq <= desired_seq) AND (desired_seq > 0)))
 );
 
 
@@ -1921,8 +2171,10 @@ BEGIN
         'execution_attempt_id', p_run.execution_attempt_id,
         'queued_at', p_run.queued_at,
         'finished_at', p_run.finished_at,
-        'stage', (SELECT lease.stage FROM runner_leases AS lease
-                  WHERE lease.execution_attempt_id = p_run.execution_attempt_id AND lease.state = 'active'));
+        'needs', p_run.needs,
+        'stage', CASE WHEN p_run.status = 'running' THEN
+            (SELECT lease.stage FROM runner_leases AS lease
+             WHERE lease.execution_attempt_id = p_run.execution_attempt_id AND lease.state = 'active') END);
 END
 $$;
 
@@ -1980,6 +2232,9 @@ BEGIN
         RETURN 'ended';
     END IF;
     IF v_attempt.workflow_run_id = p_workflow_run_id AND v_attempt.workflow_run_attempt < p_workflow_run_attempt THEN
+        IF v_run.finished_at IS NULL AND v_run.execution_attempt_id <> v_attempt.id AND p_workflow_status <> 'completed' THEN
+            PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
+        END IF;
         RETURN boardreadyops_retry_on_github(v_run, p_workflow_run_id, p_workflow_run_attempt, v_now);
     END IF;
     IF boardreadyops_bind_workflow_run(v_run, v_attempt, p_workflow_run_id, p_workflow_run_attempt, v_now) = 'conflict' THEN
@@ -2472,7 +2727,7 @@ BEGIN
         -- The head's run it is already; written, so that a repeatable read that opens another run fails instead.
         UPDATE refs SET release_run_id = v_run.id WHERE repository_id = v_run.repository_id AND ref = v_run.ref;
     END IF;
-    RETURN QUERY SELECT v_outcome, v_run.retry_id, v_run.retry_number;
+    RETURN QUERY SELECT v_outcome, v_run.retry_id, v_run.retry_number::integer;
 END
 $$;
 
@@ -2512,6 +2767,12 @@ BEGIN
             AND registration_id = p_registration_id FOR NO KEY UPDATE;
         CONTINUE WHEN NOT FOUND;
         v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
+        IF (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
+           (v_lease.expected_run_status, v_lease.expected_run_version,
+            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+            UPDATE runner_leases SET state = 'revoked', ended_at = v_now WHERE id = v_lease.id;
+            CONTINUE;
+        END IF;
         v_run.lost_attempts := v_run.lost_attempts + 1;
         PERFORM boardreadyops_give_back_run(
             v_run, v_attempt, 'stale', v_lease.id, 'revoked', 'runner_lease_revoked', 0, v_now);
@@ -2647,10 +2908,10 @@ $$;
 ALTER FUNCTION public.boardreadyops_sweep_deadlines(p_limit integer, p_only_run_id uuid, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
--- Name: boardreadyops_sweep_levels(integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+-- Name: boardreadyops_sweep_levels(integer, timestamp with time zone, integer); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE FUNCTION public.boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(release_run_id uuid, level_outcome text)
+CREATE FUNCTION public.boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone, p_skip integer DEFAULT 0) RETURNS TABLE(release_run_id uuid, level_outcome text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
@@ -2658,29 +2919,29 @@ DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
     v_due refs;
     v_ref refs;
+    v_enabled boolean;
 BEGIN
-    FOR v_due IN SELECT * FROM refs WHERE level_due_at <= v_now ORDER BY level_due_at LIMIT p_limit LOOP
-        IF boardreadyops_lock_tenant(v_due.installation_id, v_due.repository_id) IS NOT TRUE THEN
-            UPDATE refs SET level_due_at = v_now + interval '1 hour'
-                WHERE repository_id = v_due.repository_id AND ref = v_due.ref;
-            RETURN QUERY SELECT v_due.release_run_id, 'disabled'::text;
-            CONTINUE;
-        END IF;
+    FOR v_due IN SELECT * FROM refs WHERE level_due_at <= v_now ORDER BY level_due_at LIMIT p_limit OFFSET p_skip LOOP
+        v_enabled := boardreadyops_lock_tenant(v_due.installation_id, v_due.repository_id);
         SELECT * INTO v_ref FROM refs WHERE repository_id = v_due.repository_id AND ref = v_due.ref
             AND level_due_at <= v_now FOR NO KEY UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
-        IF NOT v_ref.open THEN
-            UPDATE refs SET level_due_at = NULL WHERE repository_id = v_ref.repository_id AND ref = v_ref.ref;
-            CONTINUE;
+        v_now := COALESCE(p_now, clock_timestamp());
+        IF v_enabled IS TRUE AND v_ref.open THEN
+            RETURN QUERY SELECT head.release_run_id, head.enqueue_outcome
+                FROM boardreadyops_open_head_run(v_ref, v_now) AS head;
+            RETURN;
         END IF;
-        RETURN QUERY SELECT head.release_run_id, head.enqueue_outcome
-            FROM boardreadyops_open_head_run(v_ref, v_now) AS head;
+        UPDATE refs SET level_due_at = CASE WHEN open THEN v_now + interval '1 hour' END
+            WHERE repository_id = v_ref.repository_id AND ref = v_ref.ref;
+        RETURN QUERY SELECT v_ref.release_run_id, CASE WHEN v_ref.open THEN 'disabled' ELSE 'closed' END;
+        RETURN;
     END LOOP;
 END
 $$;
 
 
-ALTER FUNCTION public.boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+ALTER FUNCTION public.boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone, p_skip integer) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_tenant_visible(bigint); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -2769,11 +3030,13 @@ BEGIN
             AND v_attempt.status IS DISTINCT FROM p_expected_attempt_status)
         OR (COALESCE(p_next_attempt_status, p_expected_attempt_version::text) IS NOT NULL
             AND v_attempt.version IS DISTINCT FROM p_expected_attempt_version) THEN
-        RETURN QUERY SELECT 'stale'::text, v_run.status, v_run.version, v_attempt.status, v_attempt.version;
+        RETURN QUERY SELECT 'stale'::text, v_run.status::text, v_run.version::bigint,
+            v_attempt.status::text, v_attempt.version::bigint;
         RETURN;
     END IF;
     IF NOT boardreadyops_transition_allowed(v_run, v_attempt, p_next_run_status, p_next_attempt_status, p_reason_code) THEN
-        RETURN QUERY SELECT 'invalid_transition'::text, v_run.status, v_run.version, v_attempt.status, v_attempt.version;
+        RETURN QUERY SELECT 'invalid_transition'::text, v_run.status::text, v_run.version::bigint,
+            v_attempt.status::text, v_attempt.version::bigint;
         RETURN;
     END IF;
 
@@ -2786,7 +3049,8 @@ BEGIN
     END IF;
     PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
     PERFORM boardreadyops_raise_publication(v_run);
-    RETURN QUERY SELECT 'applied'::text, v_run.status, v_run.version, v_attempt.status, v_attempt.version;
+    RETURN QUERY SELECT 'applied'::text, v_run.status::text, v_run.version::bigint,
+        v_attempt.status::text, v_attempt.version::bigint;
 END
 $$;
 
@@ -2850,13 +3114,13 @@ ALTER TABLE public.deployment_settings OWNER TO boardreadyops_owner;
 --
 
 CREATE TABLE public.installations (
-    id bigint NOT NULL,
+    id public.github_id NOT NULL,
     account_login text NOT NULL,
     account_id bigint,
     suspended boolean DEFAULT false NOT NULL,
     removed boolean DEFAULT false NOT NULL,
     observed_at timestamp with time zone,
-    execution_backend text,
+    execution_backend public.execution_backend,
     fork_policy text DEFAULT 'approve'::text NOT NULL,
     approval_timeout_seconds integer,
     queue_timeout_seconds integer,
@@ -2865,9 +3129,7 @@ CREATE TABLE public.installations (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT installations_account_login_check CHECK (((length(account_login) >= 1) AND (length(account_login) <= 100))),
     CONSTRAINT installations_approval_timeout_seconds_check CHECK ((approval_timeout_seconds > 0)),
-    CONSTRAINT installations_execution_backend_check CHECK ((execution_backend = ANY (ARRAY['runner'::text, 'actions'::text]))),
     CONSTRAINT installations_fork_policy_check CHECK ((fork_policy = ANY (ARRAY['run'::text, 'approve'::text, 'skip'::text]))),
-    CONSTRAINT installations_id_check CHECK ((id > 0)),
     CONSTRAINT installations_queue_timeout_seconds_check CHECK ((queue_timeout_seconds > 0)),
     CONSTRAINT installations_run_timeout_seconds_check CHECK ((run_timeout_seconds > 0)),
     CONSTRAINT installations_start_timeout_seconds_check CHECK ((start_timeout_seconds > 0))
@@ -2881,10 +3143,9 @@ ALTER TABLE public.installations OWNER TO boardreadyops_owner;
 --
 
 CREATE TABLE public.lifecycle_edges (
-    entity_type text NOT NULL,
+    entity_type public.entity_type NOT NULL,
     from_status text NOT NULL,
-    to_status text NOT NULL,
-    CONSTRAINT lifecycle_edges_entity_type_check CHECK ((entity_type = ANY (ARRAY['release_run'::text, 'execution_attempt'::text])))
+    to_status text NOT NULL
 );
 
 
@@ -2896,26 +3157,23 @@ ALTER TABLE public.lifecycle_edges OWNER TO boardreadyops_owner;
 
 CREATE TABLE public.outbox (
     id bigint NOT NULL,
-    kind text NOT NULL,
+    kind public.effect_kind NOT NULL,
     installation_id bigint NOT NULL,
     repository_id bigint NOT NULL,
     ref text NOT NULL,
     pull_request_number integer,
     release_run_id uuid,
     execution_attempt_id uuid,
-    workflow_run_id bigint,
+    workflow_run_id public.github_id,
     started_at timestamp with time zone,
     generation bigint DEFAULT 0 NOT NULL,
     claimed_until timestamp with time zone,
     available_at timestamp with time zone NOT NULL,
     send_count integer DEFAULT 0 NOT NULL,
-    last_error text,
+    last_error public.last_error,
     outcome_code text,
     created_at timestamp with time zone NOT NULL,
-    settled_at timestamp with time zone,
-    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['confirm_pull_request'::text, 'confirm_ref'::text, 'workflow_dispatch'::text, 'workflow_cancel'::text]))),
-    CONSTRAINT outbox_last_error_check CHECK ((length(last_error) <= 500)),
-    CONSTRAINT outbox_workflow_run_id_check CHECK ((workflow_run_id > 0))
+    settled_at timestamp with time zone
 );
 
 
@@ -2998,20 +3256,16 @@ CREATE TABLE public.runner_results (
     installation_id bigint NOT NULL,
     release_run_id uuid NOT NULL,
     retry_id uuid NOT NULL,
-    body_sha256 bytea NOT NULL,
+    body_sha256 public.digest NOT NULL,
     status text NOT NULL,
-    decision text NOT NULL,
+    decision public.decision NOT NULL,
     summary text NOT NULL,
-    error_count integer NOT NULL,
-    warning_count integer NOT NULL,
+    error_count public.counter NOT NULL,
+    warning_count public.counter NOT NULL,
     details jsonb NOT NULL,
     received_at timestamp with time zone NOT NULL,
-    CONSTRAINT runner_results_body_sha256_check CHECK ((length(body_sha256) = 32)),
-    CONSTRAINT runner_results_decision_check CHECK ((decision = ANY (ARRAY['pass'::text, 'fail'::text, 'error'::text]))),
-    CONSTRAINT runner_results_error_count_check CHECK ((error_count >= 0)),
     CONSTRAINT runner_results_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'timed_out'::text]))),
-    CONSTRAINT runner_results_summary_check CHECK ((length(summary) <= 4000)),
-    CONSTRAINT runner_results_warning_count_check CHECK ((warning_count >= 0))
+    CONSTRAINT runner_results_summary_check CHECK ((length(summary) <= 4000))
 );
 
 
@@ -3041,18 +3295,16 @@ ALTER VIEW public.page_results OWNER TO boardreadyops_owner;
 --
 
 CREATE TABLE public.repositories (
-    id bigint NOT NULL,
+    id public.github_id NOT NULL,
     installation_id bigint NOT NULL,
     owner text NOT NULL,
     name text NOT NULL,
     private boolean DEFAULT true NOT NULL,
     default_branch text,
     enabled boolean DEFAULT true NOT NULL,
-    execution_backend text,
+    execution_backend public.execution_backend,
     observed_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT repositories_execution_backend_check CHECK ((execution_backend = ANY (ARRAY['runner'::text, 'actions'::text]))),
-    CONSTRAINT repositories_id_check CHECK ((id > 0)),
     CONSTRAINT repositories_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT repositories_owner_check CHECK (((length(owner) >= 1) AND (length(owner) <= 100)))
 );
@@ -3090,9 +3342,10 @@ CREATE VIEW public.page_runs WITH (security_invoker='true') AS
     run.created_at,
     run.queued_at,
     run.updated_at,
-    run.finished_at
+    run.finished_at,
+    run.needs
    FROM (public.release_runs run
-     JOIN public.repositories repository ON ((repository.id = run.repository_id)));
+     JOIN public.repositories repository ON (((repository.id)::bigint = run.repository_id)));
 
 
 ALTER VIEW public.page_runs OWNER TO boardreadyops_owner;
@@ -3141,11 +3394,10 @@ CREATE TABLE public.reconciliation_findings (
     repository_id bigint NOT NULL,
     release_run_id uuid,
     execution_attempt_id uuid,
-    outcome_code text NOT NULL,
+    outcome_code public.reason_code NOT NULL,
     found_at timestamp with time zone NOT NULL,
     next_check_at timestamp with time zone,
     settled_at timestamp with time zone,
-    CONSTRAINT reconciliation_findings_outcome_code_check CHECK (((outcome_code ~ '^[a-z0-9]+([._-][a-z0-9]+)*$'::text) AND (length(outcome_code) <= 128))),
     CONSTRAINT unsettled_is_due CHECK (((settled_at IS NULL) = (next_check_at IS NOT NULL)))
 );
 
@@ -3189,14 +3441,13 @@ CREATE TABLE public.runner_enrollments (
     installation_id bigint,
     repository_ids bigint[],
     name text NOT NULL,
-    token_digest bytea NOT NULL,
+    token_digest public.digest NOT NULL,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     registration_id uuid,
     CONSTRAINT runner_enrollments_check CHECK ((expires_at <= (created_at + '01:00:00'::interval))),
     CONSTRAINT runner_enrollments_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
-    CONSTRAINT runner_enrollments_repository_ids_check CHECK (((cardinality(repository_ids) >= 1) AND (cardinality(repository_ids) <= 1000))),
-    CONSTRAINT runner_enrollments_token_digest_check CHECK ((length(token_digest) = 32))
+    CONSTRAINT runner_enrollments_repository_ids_check CHECK (((cardinality(repository_ids) >= 1) AND (cardinality(repository_ids) <= 1000)))
 );
 
 
@@ -3213,11 +3464,10 @@ CREATE TABLE public.runner_result_audit (
     execution_attempt_id uuid NOT NULL,
     registration_id uuid,
     outcome text NOT NULL,
-    body_sha256 bytea NOT NULL,
+    body_sha256 public.digest NOT NULL,
     status text NOT NULL,
     decision text NOT NULL,
     received_at timestamp with time zone NOT NULL,
-    CONSTRAINT runner_result_audit_body_sha256_check CHECK ((length(body_sha256) = 32)),
     CONSTRAINT runner_result_audit_outcome_check CHECK ((outcome = ANY (ARRAY['late'::text, 'conflict'::text])))
 );
 
@@ -3260,7 +3510,8 @@ ALTER TABLE public.schema_migrations OWNER TO boardreadyops_owner;
 
 CREATE TABLE public.sweep_marks (
     sweep text NOT NULL,
-    swept_at timestamp with time zone NOT NULL
+    swept_at timestamp with time zone NOT NULL,
+    grace_until timestamp with time zone
 );
 
 
@@ -3275,12 +3526,11 @@ CREATE TABLE public.webhook_deliveries (
     event text NOT NULL,
     action text,
     installation_id bigint,
-    body_sha256 bytea NOT NULL,
+    body_sha256 public.digest NOT NULL,
     status text DEFAULT 'accepted'::text NOT NULL,
     reason text,
     actions jsonb DEFAULT '[]'::jsonb NOT NULL,
     received_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT webhook_deliveries_body_sha256_check CHECK ((length(body_sha256) = 32)),
     CONSTRAINT webhook_deliveries_delivery_id_check CHECK (((length(delivery_id) >= 1) AND (length(delivery_id) <= 100))),
     CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['accepted'::text, 'ignored'::text])))
 );
@@ -3515,21 +3765,21 @@ CREATE INDEX outbox_due ON public.outbox USING btree (available_at, id) WHERE (s
 -- Name: outbox_one_cancel_per_workflow_run; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE UNIQUE INDEX outbox_one_cancel_per_workflow_run ON public.outbox USING btree (repository_id, workflow_run_id) WHERE ((kind = 'workflow_cancel'::text) AND (settled_at IS NULL));
+CREATE UNIQUE INDEX outbox_one_cancel_per_workflow_run ON public.outbox USING btree (repository_id, workflow_run_id) WHERE (((kind)::text = 'workflow_cancel'::text) AND (settled_at IS NULL));
 
 
 --
 -- Name: outbox_one_confirm_per_ref; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE UNIQUE INDEX outbox_one_confirm_per_ref ON public.outbox USING btree (repository_id, ref) WHERE ((kind = ANY (ARRAY['confirm_pull_request'::text, 'confirm_ref'::text])) AND (settled_at IS NULL));
+CREATE UNIQUE INDEX outbox_one_confirm_per_ref ON public.outbox USING btree (repository_id, ref) WHERE (((kind)::text = ANY (ARRAY['confirm_pull_request'::text, 'confirm_ref'::text])) AND (settled_at IS NULL));
 
 
 --
 -- Name: outbox_one_dispatch_per_attempt; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE UNIQUE INDEX outbox_one_dispatch_per_attempt ON public.outbox USING btree (execution_attempt_id) WHERE (kind = 'workflow_dispatch'::text);
+CREATE UNIQUE INDEX outbox_one_dispatch_per_attempt ON public.outbox USING btree (execution_attempt_id) WHERE ((kind)::text = 'workflow_dispatch'::text);
 
 
 --
@@ -3599,7 +3849,7 @@ CREATE UNIQUE INDEX release_run_attempts_by_workflow_run ON public.release_run_a
 -- Name: release_run_transition_events_attempt_version; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE UNIQUE INDEX release_run_transition_events_attempt_version ON public.release_run_transition_events USING btree (execution_attempt_id, to_version) WHERE (entity_type = 'execution_attempt'::text);
+CREATE UNIQUE INDEX release_run_transition_events_attempt_version ON public.release_run_transition_events USING btree (execution_attempt_id, to_version) WHERE ((entity_type)::text = 'execution_attempt'::text);
 
 
 --
@@ -3613,21 +3863,21 @@ CREATE INDEX release_run_transition_events_by_run ON public.release_run_transiti
 -- Name: release_run_transition_events_run_version; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE UNIQUE INDEX release_run_transition_events_run_version ON public.release_run_transition_events USING btree (release_run_id, to_version) WHERE (entity_type = 'release_run'::text);
+CREATE UNIQUE INDEX release_run_transition_events_run_version ON public.release_run_transition_events USING btree (release_run_id, to_version) WHERE ((entity_type)::text = 'release_run'::text);
 
 
 --
 -- Name: release_runs_claimable; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE INDEX release_runs_claimable ON public.release_runs USING btree (installation_id, queued_at, id) WHERE ((status = 'queued'::text) AND (execution_backend = 'runner'::text) AND (approval <> 'waiting'::text) AND (superseded_by IS NULL));
+CREATE INDEX release_runs_claimable ON public.release_runs USING btree (installation_id, queued_at, id) WHERE (((status)::text = 'queued'::text) AND ((execution_backend)::text = 'runner'::text) AND ((approval)::text <> 'waiting'::text) AND (superseded_by IS NULL));
 
 
 --
 -- Name: release_runs_claimable_with_needs; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE INDEX release_runs_claimable_with_needs ON public.release_runs USING btree (installation_id, queued_at) WHERE ((status = 'queued'::text) AND (execution_backend = 'runner'::text) AND (approval <> 'waiting'::text) AND (superseded_by IS NULL) AND (needs <> '{}'::text[]));
+CREATE INDEX release_runs_claimable_with_needs ON public.release_runs USING btree (installation_id, queued_at) WHERE (((status)::text = 'queued'::text) AND ((execution_backend)::text = 'runner'::text) AND ((approval)::text <> 'waiting'::text) AND (superseded_by IS NULL) AND ((needs)::text[] <> '{}'::text[]));
 
 
 --
@@ -3648,21 +3898,21 @@ CREATE INDEX release_runs_newest ON public.release_runs USING btree (created_at 
 -- Name: release_runs_newest_claimable; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE INDEX release_runs_newest_claimable ON public.release_runs USING btree (queued_at DESC, id DESC) WHERE ((status = 'queued'::text) AND (execution_backend = 'runner'::text) AND (approval <> 'waiting'::text) AND (superseded_by IS NULL));
+CREATE INDEX release_runs_newest_claimable ON public.release_runs USING btree (queued_at DESC, id DESC) WHERE (((status)::text = 'queued'::text) AND ((execution_backend)::text = 'runner'::text) AND ((approval)::text <> 'waiting'::text) AND (superseded_by IS NULL));
 
 
 --
 -- Name: release_runs_one_open_per_ref; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE UNIQUE INDEX release_runs_one_open_per_ref ON public.release_runs USING btree (repository_id, ref) WHERE ((status = ANY (ARRAY['queued'::text, 'dispatched'::text, 'running'::text])) AND (superseded_by IS NULL));
+CREATE UNIQUE INDEX release_runs_one_open_per_ref ON public.release_runs USING btree (repository_id, ref) WHERE (((status)::text = ANY (ARRAY['queued'::text, 'dispatched'::text, 'running'::text])) AND (superseded_by IS NULL));
 
 
 --
 -- Name: release_runs_open_by_installation; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE INDEX release_runs_open_by_installation ON public.release_runs USING btree (installation_id, id) WHERE (status = ANY (ARRAY['queued'::text, 'dispatched'::text, 'running'::text]));
+CREATE INDEX release_runs_open_by_installation ON public.release_runs USING btree (installation_id, id) WHERE ((status)::text = ANY (ARRAY['queued'::text, 'dispatched'::text, 'running'::text]));
 
 
 --
@@ -3683,14 +3933,14 @@ CREATE INDEX runner_leases_by_run ON public.runner_leases USING btree (release_r
 -- Name: runner_leases_due; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE INDEX runner_leases_due ON public.runner_leases USING btree (next_check_at) WHERE (state = 'active'::text);
+CREATE INDEX runner_leases_due ON public.runner_leases USING btree (next_check_at) WHERE (((state)::text = 'active'::text) AND (next_check_at IS NOT NULL));
 
 
 --
 -- Name: runner_leases_one_active_per_attempt; Type: INDEX; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE UNIQUE INDEX runner_leases_one_active_per_attempt ON public.runner_leases USING btree (execution_attempt_id) WHERE (state = 'active'::text);
+CREATE UNIQUE INDEX runner_leases_one_active_per_attempt ON public.runner_leases USING btree (execution_attempt_id) WHERE ((state)::text = 'active'::text);
 
 
 --
@@ -4034,7 +4284,7 @@ ALTER TABLE public.publications ENABLE ROW LEVEL SECURITY;
 -- Name: installations reader_tenant; Type: POLICY; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE POLICY reader_tenant ON public.installations FOR SELECT TO boardreadyops_reader USING (public.boardreadyops_tenant_visible(id));
+CREATE POLICY reader_tenant ON public.installations FOR SELECT TO boardreadyops_reader USING (public.boardreadyops_tenant_visible((id)::bigint));
 
 
 --
@@ -4529,6 +4779,13 @@ GRANT SELECT(cancelled_by) ON TABLE public.release_runs TO boardreadyops_reader;
 
 
 --
+-- Name: COLUMN release_runs.needs; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(needs) ON TABLE public.release_runs TO boardreadyops_reader;
+
+
+--
 -- Name: COLUMN release_runs.due_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
@@ -4754,19 +5011,19 @@ GRANT ALL ON FUNCTION public.boardreadyops_close_ref(p_installation_id bigint, p
 
 
 --
--- Name: FUNCTION boardreadyops_defer_outbox(p_effect_id bigint, p_generation bigint, p_error text, p_delay_seconds integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: FUNCTION boardreadyops_defer_outbox(p_effect_id bigint, p_generation bigint, p_error text, p_delay_seconds integer, p_now timestamp with time zone, p_sent boolean); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_defer_outbox(p_effect_id bigint, p_generation bigint, p_error text, p_delay_seconds integer, p_now timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.boardreadyops_defer_outbox(p_effect_id bigint, p_generation bigint, p_error text, p_delay_seconds integer, p_now timestamp with time zone) TO boardreadyops_app;
+REVOKE ALL ON FUNCTION public.boardreadyops_defer_outbox(p_effect_id bigint, p_generation bigint, p_error text, p_delay_seconds integer, p_now timestamp with time zone, p_sent boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_defer_outbox(p_effect_id bigint, p_generation bigint, p_error text, p_delay_seconds integer, p_now timestamp with time zone, p_sent boolean) TO boardreadyops_app;
 
 
 --
--- Name: FUNCTION boardreadyops_defer_publication(p_publication_id bigint, p_generation bigint, p_error_class text, p_error text, p_delay_seconds integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: FUNCTION boardreadyops_defer_publication(p_publication_id bigint, p_generation bigint, p_error_class text, p_error text, p_delay_seconds integer, p_now timestamp with time zone, p_sent boolean); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_defer_publication(p_publication_id bigint, p_generation bigint, p_error_class text, p_error text, p_delay_seconds integer, p_now timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.boardreadyops_defer_publication(p_publication_id bigint, p_generation bigint, p_error_class text, p_error text, p_delay_seconds integer, p_now timestamp with time zone) TO boardreadyops_app;
+REVOKE ALL ON FUNCTION public.boardreadyops_defer_publication(p_publication_id bigint, p_generation bigint, p_error_class text, p_error text, p_delay_seconds integer, p_now timestamp with time zone, p_sent boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_defer_publication(p_publication_id bigint, p_generation bigint, p_error_class text, p_error text, p_delay_seconds integer, p_now timestamp with time zone, p_sent boolean) TO boardreadyops_app;
 
 
 --
@@ -4924,10 +5181,10 @@ REVOKE ALL ON FUNCTION public.boardreadyops_next_claimable_run(p_registration pu
 
 
 --
--- Name: FUNCTION boardreadyops_note_claim_walk(p_installation_id bigint, p_found_queued_at timestamp with time zone, p_walked bigint, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: FUNCTION boardreadyops_note_claim_walk(p_installation_id bigint, p_walked bigint, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_note_claim_walk(p_installation_id bigint, p_found_queued_at timestamp with time zone, p_walked bigint, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.boardreadyops_note_claim_walk(p_installation_id bigint, p_walked bigint, p_now timestamp with time zone) FROM PUBLIC;
 
 
 --
@@ -5243,11 +5500,11 @@ GRANT ALL ON FUNCTION public.boardreadyops_sweep_deadlines(p_limit integer, p_on
 
 
 --
--- Name: FUNCTION boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: FUNCTION boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone, p_skip integer); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone) TO boardreadyops_app;
+REVOKE ALL ON FUNCTION public.boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone, p_skip integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_sweep_levels(p_limit integer, p_now timestamp with time zone, p_skip integer) TO boardreadyops_app;
 
 
 --

@@ -23,13 +23,13 @@ Read = TypeVar("Read", bound=Message)
 
 async def read_body(request: Request, *, limit_bytes: int) -> bytes:
     """The whole body; more than `limit_bytes` is refused with 413 before more of it is read."""
-    return await _read(request, limit_bytes, None)
+    return bytes(await _read(request, limit_bytes, None))
 
 
 @asynccontextmanager
 async def unproven_body(
     request: Request, *, limit_bytes: int, places: asyncio.Semaphore
-) -> AsyncIterator[bytes]:
+) -> AsyncIterator[bytearray]:
     """The whole body of somebody who proves only with it that he may send it; let go of it with the block.
 
     Anybody can send many large ones at once, so beyond LARGE_BODY_BYTES each holds one of `places`; 503 without one.
@@ -49,7 +49,7 @@ async def unproven_body(
 
 async def _read(
     request: Request, limit_bytes: int, take_place: Callable[[], Awaitable[None]] | None
-) -> bytes:
+) -> bytearray:
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and (len(announced) > MAX_LENGTH_DIGITS or int(announced) > limit_bytes):
         raise _too_large(limit_bytes)
@@ -65,7 +65,7 @@ async def _read(
                     take_place = None
     except TimeoutError:
         raise Problem(408, "too_slow", "The body took too long to arrive.", {"Connection": "close"}) from None
-    return bytes(body)
+    return body
 
 
 async def read_request(request: Request, model: type[Read], *, limit_bytes: int) -> Read:

@@ -147,6 +147,7 @@ def facts_of(run: RunFacts) -> Facts:
         warning_count=run.warning_count,
         successor_sha=run.successor_sha,
         waited_seconds=waited,
+        needs=tuple(run.needs),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
-from boardreadyops.db.publications import PublicationDetails
+from boardreadyops.db.publications import Payload, PublicationDetails
 from boardreadyops.domain.plain_text import counted, one_line
 from boardreadyops.domain.verdict import Facts, Verdict, verdict
 from boardreadyops.worker.markdown import code, escape, fit, paragraph, table
@@ -51,7 +51,7 @@ class CheckText:
 
 
 def check_text(
-    release_run_id: UUID, payload: Mapping[str, str | None], details: PublicationDetails, *, public_url: str
+    release_run_id: UUID, payload: Payload, details: PublicationDetails, *, public_url: str
 ) -> CheckText:
     """Word a publication's frozen payload and its details; the same input gives the same text."""
     said = verdict(facts(payload, details))
@@ -70,7 +70,7 @@ def check_text(
     )
 
 
-def facts(payload: Mapping[str, str | None], details: PublicationDetails) -> Facts:
+def facts(payload: Payload, details: PublicationDetails) -> Facts:
     """The facts of a frozen payload and its details."""
     queued_at, finished_at = _moment(payload.get("queued_at")), _moment(payload.get("finished_at"))
     waited = (finished_at - queued_at).total_seconds() if queued_at and finished_at else None
@@ -86,6 +86,7 @@ def facts(payload: Mapping[str, str | None], details: PublicationDetails) -> Fac
         warning_count=details.warning_count,
         successor_sha=details.successor_sha,
         waited_seconds=waited,
+        needs=tuple(need for need in payload.get("needs") or () if need),
     )
 
 

@@ -132,7 +132,7 @@ class Relay:
         refusal = self._refusal(installation_id)
         work: Coroutine[object, object, None]
         if refusal is not None:
-            work = self._give_back(claim, refusal, refusal.retry_after_seconds or CROWDED_SECONDS)
+            work = self._give_back(claim, refusal, refusal.retry_after_seconds or CROWDED_SECONDS, sent=False)
         else:
             work = self._send(claim, github)
         self._busy[installation_id] += 1
@@ -195,11 +195,11 @@ class Relay:
         if failure.error_class == "rate_limited":
             until = self._clock().timestamp() + (failure.retry_after_seconds or delay)
             self._limits[claim.installation_id] = _Limit(until, failure.code)
-        await self._give_back(claim, failure, delay)
+        await self._give_back(claim, failure, delay, sent=True)
         _log(logging.WARNING, "send_failed", claim, error_class=failure.error_class, code=failure.code,
              detail=failure.detail, delay_seconds=delay)  # fmt: skip
 
-    async def _give_back(self, claim: Claim, failure: Failure, delay: float) -> None:
+    async def _give_back(self, claim: Claim, failure: Failure, delay: float, *, sent: bool) -> None:
         error = f"{failure.code}: {failure.detail}"
         async with self._database.connection() as connection:
             match claim:
@@ -211,6 +211,7 @@ class Relay:
                         error_class=failure.error_class,
                         error=error,
                         delay_seconds=math.ceil(delay),
+                        sent=sent,
                     )
                 case ClaimedEffect():
                     await defer_outbox(
@@ -219,6 +220,7 @@ class Relay:
                         generation=claim.generation,
                         error=error,
                         delay_seconds=math.ceil(delay),
+                        sent=sent,
                     )
                 case _ as never:
                     assert_never(never)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Awaitable, Callable
+from functools import partial
 from uuid import UUID
 
 from boardreadyops.db.pool import Connection, Database, StatementFailed, run_transaction
@@ -57,8 +58,18 @@ class Sweeper:
         self._parked = {row: until for row, until in self._parked.items() if until > self._round}
         swept = await self._all("leases", _leases)
         swept += await self._all("deadlines", _deadlines)
-        for _ in range(BATCH_ROWS):  # one ref a transaction: each takes locks from the tenant down
-            taken = await self._batch("levels", _level)
+        return swept + await self._levels()
+
+    async def _levels(self) -> int:
+        """One ref a transaction, as each takes locks from the tenant down; one that fails is passed by until the next round."""
+        swept = failed = 0
+        for _ in range(BATCH_ROWS):
+            try:
+                taken = await self._batch("levels", partial(_level, skip=failed))
+            except StatementFailed:
+                logger.exception("event=sweep_failed sweep=levels passed_by=%d", failed)
+                failed += 1
+                continue
             swept += taken
             if not taken:
                 break
@@ -107,5 +118,5 @@ async def _deadlines(connection: Connection, only: UUID | None) -> tuple[object,
     return await sweep_deadlines(connection, limit=BATCH_ROWS, only_run_id=only)
 
 
-async def _level(connection: Connection, only: UUID | None) -> tuple[object, ...]:
-    return await sweep_levels(connection, limit=1)
+async def _level(connection: Connection, only: UUID | None, *, skip: int) -> tuple[object, ...]:
+    return await sweep_levels(connection, limit=BATCH_ROWS, skip=skip)

@@ -10,10 +10,12 @@ import pytest
 from boardreadyops.config import Secret
 from boardreadyops.db.cluster import with_database, with_login
 from boardreadyops.db.embedded import EmbeddedPostgres
+from boardreadyops.db.gate import intent
 from boardreadyops.db.migrate import migrate
 from boardreadyops.db.pool import Connection, Database, connect
 from boardreadyops.db.roles import (
     APP,
+    GUARDED_TABLES,
     LoginRefused,
     RolesRefused,
     assert_login_cannot_write,
@@ -218,3 +220,34 @@ async def test_the_working_login_is_refused_lifecycle_writes(
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         async with app_database.connection() as connection:
             await connection.execute(sql.format(table))
+
+
+async def test_the_start_check_looks_at_every_table_that_the_gate_guards(
+    owner_connection: Connection, app_database: Database
+) -> None:
+    assert GUARDED_TABLES == intent.LIFECYCLE_TABLES
+    for table in sorted(GUARDED_TABLES):
+        await owner_connection.execute(f"GRANT DELETE ON {table} TO {APP}")
+        try:
+            async with app_database.connection() as connection:
+                with pytest.raises(LoginRefused, match=f"may DELETE on {table}"):
+                    await assert_login_cannot_write(connection)
+        finally:
+            await owner_connection.execute(f"REVOKE DELETE ON {table} FROM {APP}")
+
+
+async def test_the_working_login_plans_its_statements_once_a_session(
+    fresh_server: Secret,
+) -> None:
+    owner = await connect(fresh_server, application_name="tests")
+    await owner.execute("CREATE DATABASE planned")
+    planned = with_database(fresh_server, "planned")
+    await migrate(planned, secret_key=TEST_SECRET_KEY)
+    await owner.execute(f"ALTER ROLE {APP} RESET plan_cache_mode")
+    await migrate(planned, secret_key=TEST_SECRET_KEY)
+    app = await connect(
+        with_login(planned, APP, login_password(TEST_SECRET_KEY, APP)), application_name="tests"
+    )
+    assert await app.fetchval("SHOW plan_cache_mode") == "force_generic_plan"
+    await app.close()
+    await owner.close()

@@ -137,3 +137,14 @@ def test_durations_are_said_in_two_units() -> None:
         "0 seconds", "1 second", "45 seconds", "1 minute 30 seconds", "1 hour", "1 hour 30 minutes", "1 hour",
         "1 day 1 hour", "7 days",
     ]  # fmt: skip
+
+
+def test_scenario_38_a_run_that_no_runner_can_take_names_what_is_missing() -> None:
+    needs = ("kicad>=9", "gpu")
+    assert told("queued", needs=needs).headline == "Waiting for a runner with kicad>=9, gpu"
+    again = told("queued", needs=needs, reason_code="runner_lease_relinquished")
+    assert again.headline == "Waiting for another runner with kicad>=9, gpu"
+    late = told("timed_out", needs=needs, reason_code="queue_deadline_exceeded")
+    assert late.headline == "Timed out: no eligible runner with kicad>=9, gpu took the board in time"
+    assert late.next_step == "Start a runner with kicad>=9, gpu for this installation, then push again."
+    assert len(told("queued", needs=("x" * 400,)).headline) <= 200

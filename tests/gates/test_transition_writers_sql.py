@@ -142,7 +142,8 @@ FUNCTIONS: list[tuple[str, Edit]] = [
     (
         "dynamic_sql",
         _function(
-            "RETURN QUERY SELECT 'applied'::text, v_run.status, v_run.version", "RETURN QUERY EXECUTE 'x'"
+            "RETURN QUERY SELECT 'applied'::text, v_run.status::text, v_run.version::bigint",
+            "RETURN QUERY EXECUTE 'x'",
         ),
     ),
     (

@@ -126,9 +126,9 @@ class Adapter(Session):
 
     def sweep_levels(self, now: int) -> list[RunKey]:
         before = self.read().state.runs
-        self._loop.run(
-            self._call(self._app.fetch("SELECT * FROM boardreadyops_sweep_levels(100,$1)", at(now)))
-        )
+        sweep = "SELECT count(*) FROM boardreadyops_sweep_levels(100, $1)"
+        while self._count(sweep, at(now)):  # one ref a call
+            pass
         after = self.read().state.runs
         return sorted(key for key, run in after.items() if run.retry_number > before[key].retry_number)
 

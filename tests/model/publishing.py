@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -37,11 +38,16 @@ def _commit(publication: Publication) -> tuple[int, str]:
     return publication.key.run.repository_id, publication.key.run.commit_sha
 
 
-def claim(state: State, lease_seconds: int, now: int) -> list[Sent]:
-    """Lease due rows: one per (repository, SHA), the lower retry first."""
+def claim(
+    state: State, lease_seconds: int, now: int, *, picked: Collection[PublicationKey] = ()
+) -> list[Sent]:
+    """Lease due rows: one per (repository, SHA), the lower retry first. `picked` decides between runs."""
     sent: list[Sent] = []
     held = {_commit(row) for row in state.publications.values() if row.leased and not due(state, row, now)}
-    rows = sorted(state.publications.values(), key=lambda row: (row.key.retry_number, row.key.ordinal))
+    rows = sorted(
+        state.publications.values(),
+        key=lambda row: (row.key not in picked, row.key.retry_number, row.key.ordinal),
+    )
     for row in rows:
         if not due(state, row, now) or _commit(row) in held or _waits_for_its_elder(state, row):
             continue
@@ -128,6 +134,13 @@ def defer(
         available_at=now + delay_seconds,
     )
     return "applied"
+
+
+def resume(state: State, installation_id: int, now: int) -> None:
+    """A tenant can be served again: what it is owed is due at once."""
+    for key, row in list(state.publications.items()):
+        if state.runs[key.run].installation_id == installation_id and row.available_at > now:
+            state.publications[key] = replace(row, available_at=now)
 
 
 def verify(state: State, key: PublicationKey, *, as_desired: bool) -> str:

@@ -23,7 +23,6 @@ _EMPTIED = (
     "outbox",
     "reconciliation_findings",
     "claim_marks",
-    "sweep_marks",
     "runner_enrollments",
     "webhook_deliveries",
 )
@@ -71,6 +70,8 @@ class Session:
         for table in _EMPTIED:
             await self._owner.execute(f"DELETE FROM {table}")
         await self._owner.execute("SET session_replication_role = DEFAULT")
+        # Steps of the model's clock are no outage of ours, after which leases would get a grace.
+        await self._owner.execute("UPDATE sweep_marks SET swept_at = 'infinity', grace_until = NULL")
         for installation_id, repositories in tenants.items():
             await note_installation(
                 self._app, installation_id=installation_id, account_login="acme", account_id=installation_id

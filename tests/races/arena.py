@@ -86,7 +86,7 @@ class Arena:
         deletes = "; ".join(f"DELETE FROM {table}" for table in EMPTIED)
         await self.owner.execute(
             f"SET session_replication_role = replica; {deletes}; SET session_replication_role = DEFAULT;"
-            "UPDATE sweep_marks SET swept_at = clock_timestamp();"
+            "UPDATE sweep_marks SET swept_at = clock_timestamp(), grace_until = NULL;"
             "UPDATE installations SET fork_policy = 'approve', execution_backend = NULL, suspended = false, observed_at = NULL"
         )
 

@@ -129,8 +129,6 @@ async def _two_leases_and_an_outage(arena: Arena) -> list[LeaseGrant]:
 @race(
     "grace after an outage x revoke",
     ("nothing", "applied", "a queued (stale under revoked); b queued (stale under revoked)"),
-    ("requeued", "applied", "a queued (stale under expired); b queued (stale under revoked)"),
-    ("requeued,requeued", "applied", "a queued (stale under expired); b queued (stale under expired)"),
 )
 async def _(arena: Arena) -> Sequence[Script]:
     first, _ = await _two_leases_and_an_outage(arena)
@@ -145,12 +143,6 @@ async def _(arena: Arena) -> Sequence[Script]:
         "run_deadline_exceeded,run_deadline_exceeded",
         "a timed_out (timed_out under timed_out); b timed_out (timed_out under timed_out)",
     ),
-    (
-        "requeued",
-        "run_deadline_exceeded",
-        "a queued (stale under expired); b timed_out (timed_out under timed_out)",
-    ),
-    ("requeued,requeued", "nothing", "a queued (stale under expired); b queued (stale under expired)"),
 )
 async def _(arena: Arena) -> Sequence[Script]:
     first, second = await _two_leases_and_an_outage(arena)
@@ -161,9 +153,6 @@ async def _(arena: Arena) -> Sequence[Script]:
 @race(
     "grace after an outage x heartbeat",
     ("nothing", "continue", "a running (in_progress under active); b running (in_progress under active)"),
-    ("rearmed", "continue", "a running (in_progress under active); b running (in_progress under active)"),
-    ("requeued,rearmed", "continue", "a queued (stale under expired); b running (in_progress under active)"),
-    ("requeued,requeued", "stop expired", "a queued (stale under expired); b queued (stale under expired)"),
 )
 async def _(arena: Arena) -> Sequence[Script]:
     _, second = await _two_leases_and_an_outage(arena)

@@ -49,13 +49,16 @@ RUN = RANK["release_runs"]
 UNORDERED = {
     ("boardreadyops_open_head_run", "release_runs"): "the SELECT at its top has locked them in ascending id",
 }
-# A path that the text has and no call can take, or a wait that nobody can be in the way of.
+# A path that no call can take, or a wait that nobody can be in the way of.
 IMPOSSIBLE = {
+    (
+        "boardreadyops_sweep_levels -> boardreadyops_lock_tenant",
+        "",
+    ): "a second round holds shared locks of tenants only",
     (
         "boardreadyops_expire_runner_lease",
         "release_run_attempts",
-    ): "the leases held were skipped when locked, and nobody"
-    " waits for a lease but under its run, which is held here, or holding nothing else",
+    ): "the leases held were skipped; others wait for one under its run, or alone",
     (
         "boardreadyops_record_check_run -> boardreadyops_move_execution_attempt",
         "release_run_attempts",
@@ -71,8 +74,7 @@ IMPOSSIBLE = {
     (
         "boardreadyops_reconcile_workflow_run -> boardreadyops_retry_on_github",
         "",
-    ): "only the word of a second or later"
-    " attempt of a workflow run comes here, and for that ref and tenant were locked first",
+    ): "only a later attempt comes here, for which ref and tenant were locked first",
 }
 
 

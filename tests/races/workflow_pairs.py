@@ -145,7 +145,11 @@ async def _(arena: Arena) -> Sequence[Script]:
 
 @race(
     "re-run on GitHub x retry",
-    ("existing", "created", "a queued retry 1 (completed, queued); workflow_dispatch dispatched"),
+    (
+        "existing",
+        "created",
+        "a queued retry 1 (completed, queued); workflow_cancel due, workflow_dispatch dispatched",
+    ),
     ("retried", "existing", "a running retry 1 (completed, in_progress); workflow_dispatch dispatched"),
     tells=("effects",),
 )

@@ -184,3 +184,27 @@ async def test_a_tenant_that_is_not_served_opens_nothing(world: World) -> None:
         assert await push(world, ZEROS, SHA_A) == Pushed("disabled", None)
         assert await world.everything() == before
         await world.owner.execute("UPDATE installations SET suspended = false")
+
+
+async def test_a_late_repeat_of_a_deletion_asks_once_the_ref_was_made_again_at_the_same_commit(
+    world: World,
+) -> None:
+    await pushed(world, ZEROS, SHA_A)
+    assert (await push(world, SHA_A, None)).outcome == "closed"
+    observation = await world.owner.fetchval("SELECT observation FROM refs")
+    assert (await push(world, ZEROS, SHA_A)).outcome == "ask"
+    assert (await push(world, ZEROS, SHA_A, confirmed=observation + 1)).outcome == "existing"
+    assert await push(world, SHA_A, None) == Pushed("ask", None)
+    assert (await head(world))[:2] == (SHA_A, True)
+    assert await world.count("outbox") >= 1
+    observation = await world.owner.fetchval("SELECT observation FROM refs")
+    assert (await push(world, SHA_A, None, confirmed=observation)).outcome == "closed"
+    assert (await head(world))[:2] == (SHA_A, False)
+
+
+async def test_a_deletion_while_the_tenant_is_disabled_closes_the_ref(world: World) -> None:
+    await pushed(world, ZEROS, SHA_A)
+    await world.owner.execute("UPDATE installations SET suspended = true")
+    assert (await push(world, SHA_A, SHA_B)).outcome == "disabled"
+    assert (await push(world, SHA_A, None)).outcome == "closed"
+    assert (await head(world))[:2] == (SHA_A, False)

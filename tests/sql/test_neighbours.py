@@ -288,7 +288,8 @@ async def test_a_suspended_tenants_runs_end_and_resume_without_disturbing_others
         runs = [await world.opened(number=number) for number in (1, 2)]
         assert await world.answer("cancel_installation_runs", 1, "installation_suspended", 10) == 2  # type: ignore[comparison-overlap]
         assert await world.answer("resume_installation", 1, 10) == 2  # type: ignore[comparison-overlap]
-        assert {row["release_run_id"] for row in await world.call("sweep_levels", 10)} == set(runs)
+        asked = [row["release_run_id"] for _ in runs for row in await world.call("sweep_levels", 10)]
+        assert sorted(asked) == sorted(runs)
         assert {(await world.run(run_id))["status"] for run_id in runs} == {"queued"}
     assert (await world.run(theirs))["status"] == "queued"
 

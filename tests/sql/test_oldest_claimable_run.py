@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from uuid import uuid4
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import UUID, uuid4
 
 from boardreadyops.db.leases import LeaseClaim, claim_runner_lease
-from boardreadyops.db.pool import connect
+from boardreadyops.db.pool import Connection, connect
 from tests.conftest import DatabaseUrls
 from tests.sql.conftest import World
 
@@ -29,36 +31,68 @@ async def _mark(world: World, *, ahead: str, rescan_in: str) -> None:
     )
 
 
-async def test_claims_beside_an_old_transaction_leave_a_mark_where_the_waiting_runs_begin(
-    world: World, database_urls: DatabaseUrls
-) -> None:
-    for number in range(1, LONG_WALK + 6):
+@asynccontextmanager
+async def _beside_an_old_transaction(world: World, urls: DatabaseUrls, runs: int) -> AsyncIterator[UUID]:
+    """Runs that wait for an hour, a snapshot that keeps every dead entry, and a runner to claim them."""
+    for number in range(1, runs + 1):
         await world.opened(number=number)
     await world.owner.execute("UPDATE release_runs SET queued_at = queued_at - interval '1 hour'")
-    await world.owner.execute(
-        "ANALYZE release_runs"
-    )  # a table nobody analyzed may be read by any of its indexes
-    holder = await connect(database_urls.owner, application_name="tests holder")
+    # A table nobody analyzed may be read by any of its indexes.
+    await world.owner.execute("ANALYZE release_runs")
+    runner = await world.runner(installation_id=1)
+    holder = await connect(urls.owner, application_name="tests holder")
     try:
         async with holder.transaction(isolation="repeatable_read"):
             await holder.fetch("SELECT 1")
-            runner = await world.runner(installation_id=1)
-            for _ in range(LONG_WALK + 4):
-                async with world.app.transaction() as connection:
-                    claim = await claim_runner_lease(
-                        connection, registration_id=runner, request_id=uuid4(), capabilities=()
-                    )
-                assert claim.outcome == "created"
-            assert await world.count("claim_marks") == 1
-            below = await world.owner.fetchval(
-                "SELECT count(*) FROM release_runs JOIN claim_marks AS mark USING (installation_id)"
-                " WHERE release_runs.status = 'queued' AND release_runs.queued_at < mark.queued_at"
-            )
-            assert below == 0
-            assert (await _claim(world)).outcome == "created"
-            assert (await _claim(world)).outcome == "none"
+            yield runner
     finally:
         await holder.close()
+
+
+async def _claim_for(connection: Connection, runner: UUID) -> LeaseClaim:
+    claim = await claim_runner_lease(connection, registration_id=runner, request_id=uuid4(), capabilities=())
+    assert claim.outcome == "created"
+    return claim
+
+
+async def test_claims_beside_an_old_transaction_leave_a_mark_where_the_waiting_runs_begin(
+    world: World, database_urls: DatabaseUrls
+) -> None:
+    async with _beside_an_old_transaction(world, database_urls, LONG_WALK + 5) as runner:
+        for _ in range(LONG_WALK + 4):
+            async with world.app.transaction() as connection:
+                await _claim_for(connection, runner)
+        assert await world.count("claim_marks") == 1
+        below = await world.owner.fetchval(
+            "SELECT count(*) FROM release_runs JOIN claim_marks AS mark USING (installation_id)"
+            " WHERE release_runs.status = 'queued' AND release_runs.queued_at < mark.queued_at"
+        )
+        assert below == 0
+        assert (await _claim(world)).outcome == "created"
+        assert (await _claim(world)).outcome == "none"
+
+
+async def test_a_run_whose_claim_is_undone_lies_above_the_mark(
+    world: World, database_urls: DatabaseUrls
+) -> None:
+    async with _beside_an_old_transaction(world, database_urls, LONG_WALK + 5) as runner:
+        other = await world.runner(installation_id=1, name="undone")
+        undone = await connect(database_urls.owner, application_name="tests undone")
+        try:
+            transaction = undone.transaction()
+            await transaction.start()
+            await _claim_for(undone, other)
+            oldest = await undone.fetchval("SELECT release_run_id FROM runner_leases")
+            for _ in range(LONG_WALK):
+                async with world.app.transaction() as connection:
+                    await _claim_for(connection, runner)
+            assert await world.count("claim_marks") == 1
+            await transaction.rollback()
+        finally:
+            await undone.close()
+        lease = (await _claim(world)).lease_id
+        claimed = await world.owner.fetchval("SELECT release_run_id FROM runner_leases WHERE id = $1", lease)
+        assert claimed == oldest
 
 
 async def test_a_managed_runner_finds_runs_of_marked_and_of_unmarked_installations(world: World) -> None:

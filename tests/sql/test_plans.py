@@ -120,7 +120,7 @@ async def test_a_lease_sweep_reads_what_is_due_and_no_more(owner: Connection) ->
 
 
 async def test_a_level_sweep_reads_what_is_due_and_no_more(owner: Connection) -> None:
-    search = _the_one(await plans_of(owner, statement("sweep_levels"), 100), "level_due_at <= v_now")
+    search = _the_one(await plans_of(owner, statement("sweep_levels"), 100, 0), "level_due_at <= v_now")
     assert search.indexes == {"refs_level_due"}
     assert search.buffers <= 10
 

@@ -152,3 +152,47 @@ async def test_an_unknown_error_class_or_row_is_refused(world: World) -> None:
         for publication_id, error_class in ((claimed.publication_id, "odd"), (999, "gone"))
     ]
     assert outcomes == ["invalid", "not_found"]
+
+
+async def test_scenario_38_the_check_is_told_what_the_runner_must_be_able_to_do(world: World) -> None:
+    run_id = await world.opened()
+    assert (await world.publication(run_id))["payload"]["needs"] == []
+    grant = await world.claimed()
+    answer = await world.answer("relinquish_runner_lease", grant.lease_id, "capability", "", ["kicad>=9"])
+    assert answer == "accepted"
+    assert (await world.publication(run_id))["payload"]["needs"] == ["kicad>=9"]
+    far = await world.owner.fetchval("SELECT now() + '1 year'::interval")
+    await world.call("sweep_deadlines", 10, None, far)
+    payload = (await world.publication(run_id))["payload"]
+    assert (payload["reason_code"], payload["needs"]) == ("queue_deadline_exceeded", ["kicad>=9"])
+
+
+async def test_what_is_given_back_unsent_does_not_count_as_a_send(world: World) -> None:
+    await world.opened()
+    for sent, counted in ((False, 0), (True, 1), (False, 1)):
+        await world.owner.execute("UPDATE publications SET available_at = now() - interval '1 second'")
+        (claim,) = await world.call("claim_publications", 10, 60, 60)
+        deferred = ("transient", "crowded: others first", 0, None, sent)
+        answer = await world.answer(
+            "defer_publication", claim["publication_id"], claim["generation"], *deferred
+        )
+        assert answer == "applied"
+        assert await world.owner.fetchval("SELECT send_count FROM publications") == counted
+
+
+async def test_an_effect_that_is_given_back_unsent_does_not_count_as_a_send(world: World) -> None:
+    await world.execute_by("actions")
+    await world.opened()
+    await world.owner.execute("UPDATE outbox SET available_at = now()")
+    await world.owner.execute(
+        "INSERT INTO outbox (kind, installation_id, repository_id, ref, available_at, created_at)"
+        " VALUES ('confirm_ref', 1, 10, 'refs/heads/main', now(), now())"
+    )
+    for sent, counted in ((False, 0), (True, 1)):
+        (claim,) = [one for one in await world.call("claim_outbox", 10, 60) if one["kind"] == "confirm_ref"]
+        answer = await world.answer(
+            "defer_outbox", claim["effect_id"], claim["generation"], "crowded", 0, None, sent
+        )
+        assert answer == "applied"
+        stored = "SELECT send_count FROM outbox WHERE kind = 'confirm_ref'"
+        assert await world.owner.fetchval(stored) == counted

@@ -252,3 +252,24 @@ async def test_a_superseded_runs_workflow_is_cancelled_with_it(world: World) -> 
     await world.opened(SHA_B, minute=1)
     assert [row["workflow_run_id"] for row in await world.owed("workflow_cancel")] == [77]
     assert (await world.attempt(dispatch.attempt_id))["status"] == "superseded"
+
+
+async def test_a_re_run_of_an_older_workflow_while_the_run_is_open_is_refused_and_cancelled(
+    world: World,
+) -> None:
+    dispatch = await running(world)
+    assert await end_of(world, dispatch) == "applied"
+    assert await world.answer("retry_release_run", 1, dispatch.run_id, 0) == "created"
+    await ignored(world, "existing", "completed", attempt=2)
+    before = await world.everything(but=("outbox",))
+    for _ in range(2):
+        assert await hint(world, "in_progress", attempt=2) == "existing"
+    assert await world.everything(but=("outbox",)) == before
+    assert [row["workflow_run_id"] for row in await world.owed("workflow_cancel")] == [77]
+
+
+async def test_a_claim_says_which_workflow_run_is_to_be_cancelled(world: World) -> None:
+    dispatch = await running(world)
+    await world.opened(SHA_B, minute=1)
+    (cancelled,) = [effect for effect in await world.effects() if effect.kind == "workflow_cancel"]
+    assert (cancelled.release_run_id, cancelled.workflow_run_id) == (dispatch.run_id, 77)

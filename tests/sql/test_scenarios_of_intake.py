@@ -231,3 +231,27 @@ async def test_scenario_66_a_reader_of_events_skips_none_that_committed_late(wor
             pass
     assert [row["release_run_id"] for row in seen] == [first, second]
     assert await world.owner.fetch(gap_free, seen[-1]["change_xid"] + 1) == []
+
+
+async def test_scenario_11_a_suspension_of_the_same_second_flips_nothing_and_a_removal_does(
+    world: World,
+) -> None:
+    now = InstallationState(
+        installation_id=1,
+        account_login="acme",
+        account_id=7,
+        suspended=False,
+        removed=False,
+        observed_at=NOON,
+    )
+    async with world.app.transaction() as connection:
+        assert await put_installation(connection, now)
+    before = await world.everything()
+    async with world.app.transaction() as connection:
+        assert not await put_installation(connection, replace(now, suspended=True))
+        assert await put_installation(connection, now)
+    assert await world.everything() == before
+    async with world.app.transaction() as connection:
+        assert await put_installation(connection, replace(now, removed=True))
+        assert not await put_installation(connection, now)
+    assert await world.owner.fetchval("SELECT removed FROM installations WHERE id = 1")

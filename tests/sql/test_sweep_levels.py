@@ -130,9 +130,22 @@ async def test_a_ref_that_closed_meanwhile_is_only_struck_off(world: World) -> N
     await resume(world)
     await world.close(observation(minute=1))
     before = await world.everything(but=("refs",))
-    assert await sweep(world) == ()
+    assert [level.outcome for level in await sweep(world)] == ["closed"]
     assert await world.everything(but=("refs",)) == before
     assert await world.owner.fetchval("SELECT level_due_at FROM refs") is None
+    assert await sweep(world) == ()
+
+
+async def test_one_call_takes_one_ref_and_passes_by_as_many_as_it_is_told(world: World) -> None:
+    runs = [await world.opened(number=number) for number in range(1, 4)]
+    await resume(world)
+    async with world.app.transaction() as connection:
+        (second,) = await sweep_levels(connection, limit=10, skip=1)
+        (first,) = await sweep_levels(connection, limit=10)
+        assert await sweep_levels(connection, limit=10, skip=1) == ()
+    (last,) = await sweep(world)
+    assert {level.release_run_id for level in (first, second, last)} == set(runs)
+    assert await sweep(world) == ()
 
 
 async def test_a_batch_is_bounded_and_a_held_ref_is_left_for_the_next(world: World) -> None:

@@ -14,8 +14,7 @@ async def until_checks(scene: Scene, count: int) -> None:
 
 async def test_a_hung_installation_stalls_no_other(scene: Scene) -> None:
     hung, free = scene.repository("amp"), scene.repository("psu", OTHER_INSTALLATION_ID)
-    for number in range(1, 13):
-        await scene.opened(hung, number=number)
+    runs = [await scene.opened(hung, number=number) for number in range(1, 13)]
     held = scene.github.faults.hold("POST", f"/repos/{hung.full_name}/check-runs", count=12)
     running = asyncio.create_task(scene.relay.run())
     await held.struck.wait()
@@ -28,6 +27,8 @@ async def test_a_hung_installation_stalls_no_other(scene: Scene) -> None:
     scene.relay.stop()
     await running
     assert len(scene.checks(hung)) == 8, "half of the places"
+    counts = [(await scene.publication(run_id))["send_count"] for run_id in runs]
+    assert counts == [0] * 12, "what found no place was never sent"
 
 
 async def test_stopping_lets_the_sends_under_way_end(scene: Scene) -> None:

@@ -51,6 +51,7 @@ async def test_scenario_36_a_silent_runners_run_is_queued_again_without_any_othe
     await world.claimed()
     await sweeper.run_once()  # the first look after a long time gives grace
     await world.owner.execute("UPDATE runner_leases SET expires_at = claimed_at, next_check_at = claimed_at")
+    await world.owner.execute("UPDATE sweep_marks SET grace_until = NULL")  # as if it were over
     assert await sweeper.run_once() == 1
     assert (await world.run(run_id))["status"] == "queued"
 
@@ -78,3 +79,23 @@ async def test_an_open_ref_of_a_tenant_that_came_back_is_asked_again(world: Worl
     assert await sweeper.run_once() == 1
     run = await world.run(run_id)
     assert (run["status"], run["retry_number"], run["reason_code"]) == ("queued", 1, "head_returned")
+
+
+async def test_a_ref_that_fails_in_the_levels_sweep_does_not_stop_the_others(
+    world: World, sweeper: Sweeper
+) -> None:
+    await world.owner.execute(
+        "CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " IF OLD.ref = 'refs/pull/1/head' THEN RAISE EXCEPTION 'poison'; END IF; RETURN NEW; END $$"
+    )
+    for number in (1, 2, 3):
+        await world.opened(number=number)
+    await world.owner.execute(
+        "UPDATE refs SET level_due_at = now() - make_interval(mins => 4 - pull_request_number)"
+    )
+    await world.owner.execute(
+        "CREATE TRIGGER poison BEFORE UPDATE ON refs FOR EACH ROW EXECUTE FUNCTION poison()"
+    )
+    assert await sweeper.run_once() == 2
+    left = await world.owner.fetch("SELECT ref FROM refs WHERE level_due_at IS NOT NULL")
+    assert [row["ref"] for row in left] == ["refs/pull/1/head"]

@@ -98,8 +98,11 @@ def _rights(shaped: Shape, header: str) -> Iterator[tuple[str, str]]:
         yield "internal_granted", "says `Internal:` and is granted to a login; decide which"
     if not granted and not internal:
         yield "internal_granted", "granted to nobody and no `Internal:` in the header; say who may call it"
-    if granted and shaped.rights != "definer":
+    as_caller = shaped.name in intent.RUNS_AS_CALLER
+    if granted and not as_caller and shaped.rights != "definer":
         yield "security_invoker", "granted, but not SECURITY DEFINER: it could do nothing; add it"
+    if as_caller and shaped.rights == "definer":
+        yield "security_definer", "asks about its caller, so it must run with its caller's rights"
     if internal and shaped.rights == "definer":
         yield (
             "security_definer",

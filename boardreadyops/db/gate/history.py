@@ -35,7 +35,7 @@ def _owners(schema: Schema) -> Iterator[Finding]:
             says = f"{name} is last defined here, meant to be by {meant:04d}; change its line in owning_migration.py"
             yield Finding(*at, "redefined", says)
         fence_of = f"boardreadyops_{definition.fence}" if definition.fence else None
-        if fence_of != name and name not in intent.RUNS_AS_CALLER:
+        if fence_of != name:
             says = f"{name} is defined outside its fence; put it into functions/ and let `make freeze` fill the fence"
             yield Finding(*at, "outside_fence", says)
     for name in sorted(OWNING_MIGRATION.keys() - schema.functions.keys()):

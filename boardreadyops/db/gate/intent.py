@@ -2,25 +2,9 @@
 
 from typing import Final
 
-from boardreadyops.db.roles import APP, READER
+from boardreadyops.db.roles import APP, GUARDED_TABLES, READER
 
-LIFECYCLE_TABLES: Final = frozenset(
-    {
-        "release_runs",
-        "release_run_attempts",
-        "release_run_transition_events",
-        "lifecycle_edges",
-        "runner_leases",
-        "runner_results",
-        "runner_result_audit",
-        "runner_registrations",
-        "runner_enrollments",
-        "reconciliation_findings",
-        "publications",
-        "outbox",
-        "refs",
-    }
-)
+LIFECYCLE_TABLES: Final = GUARDED_TABLES
 # Views over them: PostgreSQL would pass a write on to the table.
 LIFECYCLE_VIEWS: Final = frozenset(
     {"page_runs", "page_attempts", "page_publications", "page_results", "page_transitions"}

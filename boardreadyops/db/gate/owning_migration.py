@@ -6,7 +6,6 @@ A function that moves to a new migration changes its line here; without that lin
 from typing import Final
 
 OWNING_MIGRATION: Final[dict[str, int]] = {
-    # Outside a fence, as it is part of the policies and not of the lifecycle.
     "boardreadyops_tenant_visible": 22,
     "boardreadyops_refuse_event_change": 23,
     "boardreadyops_due_at": 23,

@@ -37,6 +37,6 @@ BEGIN
             outcome_code = CASE WHEN v_outcome = 'ended' THEN 'ended' END
         WHERE effect.id = p_effect_id RETURNING * INTO STRICT v_effect;
     END IF;
-    RETURN QUERY SELECT v_outcome, v_run.id, v_attempt.id, v_run.commit_sha, v_effect.started_at;
+    RETURN QUERY SELECT v_outcome, v_run.id, v_attempt.id, v_run.commit_sha::text, v_effect.started_at;
 END
 $$;

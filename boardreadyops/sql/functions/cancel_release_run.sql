@@ -18,16 +18,16 @@ BEGIN
     END IF;
     IF v_run.finished_at IS NOT NULL THEN
         RETURN QUERY SELECT CASE v_run.status WHEN 'cancelled' THEN 'existing' ELSE 'terminal' END,
-            v_run.status, v_run.version;
+            v_run.status::text, v_run.version::bigint;
         RETURN;
     END IF;
     IF COALESCE(p_reason_code !~ '^[a-z0-9]+([._-][a-z0-9]+)*$' OR length(p_reason_code) > 128, true) THEN
-        RETURN QUERY SELECT 'invalid_transition'::text, v_run.status, v_run.version;
+        RETURN QUERY SELECT 'invalid_transition'::text, v_run.status::text, v_run.version::bigint;
         RETURN;
     END IF;
 
     v_run.cancelled_by := left(p_cancelled_by, 200);
     v_run := boardreadyops_end_release_run(v_run, 'cancelled', p_reason_code, COALESCE(p_now, clock_timestamp()));
-    RETURN QUERY SELECT 'applied'::text, v_run.status, v_run.version;
+    RETURN QUERY SELECT 'applied'::text, v_run.status::text, v_run.version::bigint;
 END
 $$;

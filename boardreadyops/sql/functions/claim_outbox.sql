@@ -4,7 +4,8 @@
 CREATE OR REPLACE FUNCTION boardreadyops_claim_outbox(
     p_limit integer, p_lease_seconds integer, p_now timestamptz DEFAULT NULL)
 RETURNS TABLE (effect_id bigint, generation bigint, kind text, installation_id bigint, repository_id bigint,
-               repository_owner text, repository_name text, ref text, pull_request_number integer, send_count integer)
+               repository_owner text, repository_name text, ref text, pull_request_number integer, send_count integer,
+               release_run_id uuid, execution_attempt_id uuid, workflow_run_id bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
@@ -21,8 +22,9 @@ BEGIN
             claimed_until = v_now + make_interval(secs => p_lease_seconds)
         FROM due WHERE effect.id = due.id RETURNING effect.*
     )
-    SELECT claimed.id, claimed.generation, claimed.kind, repository.installation_id, claimed.repository_id,
-           repository.owner, repository.name, claimed.ref, claimed.pull_request_number, claimed.send_count
+    SELECT claimed.id, claimed.generation, claimed.kind::text, repository.installation_id, claimed.repository_id,
+           repository.owner, repository.name, claimed.ref, claimed.pull_request_number, claimed.send_count,
+           claimed.release_run_id, claimed.execution_attempt_id, claimed.workflow_run_id::bigint
     FROM claimed JOIN repositories AS repository ON repository.id = claimed.repository_id
     ORDER BY claimed.available_at, claimed.id;
 END

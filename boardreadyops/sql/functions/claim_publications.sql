@@ -38,10 +38,10 @@ BEGIN
             send_count = claimed.send_count + 1,
             claimed_until = v_now + make_interval(secs => p_lease_seconds)
         WHERE claimed.id = v_due.id RETURNING * INTO v_row;
-        RETURN QUERY SELECT v_row.id, v_row.generation, v_row.desired_seq, v_row.doubtful, v_row.check_run_id,
+        RETURN QUERY SELECT v_row.id, v_row.generation, v_row.desired_seq, v_row.doubtful, v_row.check_run_id::bigint,
             v_row.installation_id, v_row.repository_id, repository.owner, repository.name, v_row.release_run_id,
-            v_row.retry_number, v_row.ordinal, v_row.commit_sha, v_row.check_name, v_row.external_id, v_row.payload,
-            v_row.send_count
+            v_row.retry_number, v_row.ordinal::integer, v_row.commit_sha, v_row.check_name::text, v_row.external_id,
+            v_row.payload, v_row.send_count
         FROM repositories AS repository WHERE repository.id = v_row.repository_id;
     END LOOP;
 END

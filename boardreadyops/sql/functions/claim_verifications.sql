@@ -20,8 +20,8 @@ BEGIN
         UPDATE publications AS publication SET verify_at = v_now + make_interval(secs => p_lease_seconds)
         FROM due WHERE publication.id = due.id RETURNING publication.*
     )
-    SELECT looked.id, looked.desired_seq, looked.check_run_id, looked.installation_id, repository.owner,
-           repository.name, looked.external_id, looked.release_run_id, looked.ordinal, looked.payload
+    SELECT looked.id, looked.desired_seq, looked.check_run_id::bigint, looked.installation_id, repository.owner,
+           repository.name, looked.external_id, looked.release_run_id, looked.ordinal::integer, looked.payload
     FROM looked JOIN repositories AS repository ON repository.id = looked.repository_id ORDER BY looked.id;
 END
 $$;

@@ -1,11 +1,12 @@
 -- Purpose: gives a claimed row back after a failed send. `uncertain` (the request may have been executed) leaves the row
 --          leased and doubtful until the doubt has passed; `gone` closes it for good with that code; the others are tried
 --          again after the delay.
+--          What was given back before anything was sent (`p_sent` false) does not count as a send.
 -- Outcomes: applied; stale when another claim has the row by now; not_found; invalid for an unknown class.
 -- Locks: the publication row. Writes: publications.
 CREATE OR REPLACE FUNCTION boardreadyops_defer_publication(
     p_publication_id bigint, p_generation bigint, p_error_class text, p_error text, p_delay_seconds integer,
-    p_now timestamptz DEFAULT NULL) RETURNS text
+    p_now timestamptz DEFAULT NULL, p_sent boolean DEFAULT true) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
@@ -24,6 +25,7 @@ BEGIN
 
     UPDATE publications SET
         last_error = left(p_error, 500),
+        send_count = CASE WHEN p_sent THEN send_count ELSE GREATEST(send_count - 1, 0) END,
         doubtful = doubtful OR p_error_class = 'uncertain',
         leased = p_error_class = 'uncertain',
         claimed_until = CASE WHEN p_error_class = 'uncertain' THEN v_now END,

@@ -11,11 +11,13 @@ RETURNS TABLE (lease_id uuid, expiry_outcome text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
+    v_grace_until timestamptz;
 BEGIN
-    PERFORM boardreadyops_grant_grace(v_now);
+    v_grace_until := boardreadyops_grant_grace(v_now);
     FOR lease_id IN SELECT lease.id FROM runner_leases AS lease
         WHERE lease.state = 'active' AND lease.next_check_at <= v_now
             AND (p_only_lease_id IS NULL OR lease.id = p_only_lease_id)
+            AND (v_grace_until IS NULL OR v_grace_until <= v_now OR lease.maximum_expires_at <= v_now)
         ORDER BY lease.next_check_at LIMIT p_limit
     LOOP
         expiry_outcome := boardreadyops_expire_runner_lease(lease_id, v_now);

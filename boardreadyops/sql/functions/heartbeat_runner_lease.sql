@@ -34,9 +34,9 @@ BEGIN
         WHERE id = p_lease_id RETURNING * INTO STRICT v_lease;
     END IF;
     RETURN QUERY SELECT
-        CASE WHEN v_lease.state = 'active' AND NOT v_alive THEN 'expired' ELSE v_lease.state END,
+        CASE WHEN v_lease.state = 'active' AND NOT v_alive THEN 'expired' ELSE v_lease.state::text END,
         CASE WHEN v_alive THEN 'continue' ELSE 'stop' END,
-        CASE WHEN NOT v_alive THEN (SELECT run.reason_code FROM release_runs AS run WHERE run.id = v_lease.release_run_id)
+        CASE WHEN NOT v_alive THEN (SELECT run.reason_code::text FROM release_runs AS run WHERE run.id = v_lease.release_run_id)
             END,
         GREATEST(0, floor(extract(epoch FROM v_lease.expires_at - v_now)))::integer,
         GREATEST(0, floor(extract(epoch FROM v_lease.maximum_expires_at - v_now)))::integer;

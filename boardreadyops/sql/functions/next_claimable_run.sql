@@ -32,7 +32,7 @@ BEGIN
                 AND (run.needs = '{}' OR boardreadyops_capabilities_meet(p_capabilities, run.needs))
             ORDER BY run.installation_id, run.queued_at, run.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
             IF FOUND THEN
-                PERFORM boardreadyops_note_claim_walk(v_run.installation_id, v_run.queued_at,
+                PERFORM boardreadyops_note_claim_walk(v_run.installation_id,
                     pg_stat_get_xact_tuples_returned('release_runs_claimable'::regclass) - v_walked, p_now);
             END IF;
         END IF;

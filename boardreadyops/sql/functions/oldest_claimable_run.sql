@@ -1,9 +1,9 @@
 -- Purpose: the oldest run of one installation that this runner may have, locked; runs that another claim holds are skipped.
 --          While an old transaction keeps dead rows alive, claimed runs stay in the index ahead of the waiting ones. A
 --          mark then says where the waiting ones begin: see note_claim_walk.
--- Outcomes: a run, or null when there is none. A run below the mark (its claim was undone, or it came with its repository
---   from another installation) is found by the next walk from the beginning, which comes after 30 seconds, or later by
---   5 ms for each dead entry, at most 10 minutes. A run with needs is found whether it lies below the mark or not.
+-- Outcomes: a run, or null when there is none. A run below the mark (it came with its repository from another
+--   installation) is found by the next walk from the beginning, after five minutes. A run with needs is found whether it
+--   lies below the mark or not.
 -- Locks: the mark (never waited for) -> the run. Writes: claim_marks.
 -- Internal: called only by next_claimable_run.
 CREATE OR REPLACE FUNCTION boardreadyops_oldest_claimable_run(
@@ -43,7 +43,7 @@ BEGIN
     ORDER BY run.installation_id, run.queued_at, run.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
     v_walked := COALESCE(pg_stat_get_xact_tuples_returned('release_runs_claimable'::regclass), 0) - v_walked;
     IF p_registration.repository_ids IS NULL THEN
-        PERFORM boardreadyops_note_claim_walk(p_installation_id, v_run.queued_at, v_walked, p_now);
+        PERFORM boardreadyops_note_claim_walk(p_installation_id, v_walked, p_now);
     END IF;
     RETURN v_run;
 END

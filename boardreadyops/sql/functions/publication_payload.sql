@@ -15,7 +15,9 @@ BEGIN
         'execution_attempt_id', p_run.execution_attempt_id,
         'queued_at', p_run.queued_at,
         'finished_at', p_run.finished_at,
-        'stage', (SELECT lease.stage FROM runner_leases AS lease
-                  WHERE lease.execution_attempt_id = p_run.execution_attempt_id AND lease.state = 'active'));
+        'needs', p_run.needs,
+        'stage', CASE WHEN p_run.status = 'running' THEN
+            (SELECT lease.stage FROM runner_leases AS lease
+             WHERE lease.execution_attempt_id = p_run.execution_attempt_id AND lease.state = 'active') END);
 END
 $$;

@@ -36,6 +36,9 @@ BEGIN
         RETURN 'ended';
     END IF;
     IF v_attempt.workflow_run_id = p_workflow_run_id AND v_attempt.workflow_run_attempt < p_workflow_run_attempt THEN
+        IF v_run.finished_at IS NULL AND v_run.execution_attempt_id <> v_attempt.id AND p_workflow_status <> 'completed' THEN
+            PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
+        END IF;
         RETURN boardreadyops_retry_on_github(v_run, p_workflow_run_id, p_workflow_run_attempt, v_now);
     END IF;
     IF boardreadyops_bind_workflow_run(v_run, v_attempt, p_workflow_run_id, p_workflow_run_attempt, v_now) = 'conflict' THEN

@@ -1,5 +1,5 @@
 -- Purpose: someone pressed re-run in the Actions tab: the terminal run is asked again and is already running; no dispatch.
--- Outcomes: retried | existing (the run is open: its own attempt goes on) | ended (the run is no longer the head of an open
+-- Outcomes: retried | existing (the run is open: its own attempt goes on; the caller cancels an older workflow) | ended (the run is no longer the head of an open
 --   ref of an enabled tenant, so the workflow run is cancelled).
 -- Locks: outbox/publication; the caller holds installation and repository (shared), ref, run and attempt.
 -- Writes: ref, run, attempt, events, publication, outbox.

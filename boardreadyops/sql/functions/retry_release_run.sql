@@ -33,6 +33,6 @@ BEGIN
         -- The head's run it is already; written, so that a repeatable read that opens another run fails instead.
         UPDATE refs SET release_run_id = v_run.id WHERE repository_id = v_run.repository_id AND ref = v_run.ref;
     END IF;
-    RETURN QUERY SELECT v_outcome, v_run.retry_id, v_run.retry_number;
+    RETURN QUERY SELECT v_outcome, v_run.retry_id, v_run.retry_number::integer;
 END
 $$;

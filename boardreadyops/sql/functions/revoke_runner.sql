@@ -1,4 +1,5 @@
 -- Purpose: a registration is void from now on, and every lease it holds ends at once as a lost attempt.
+--          A lease whose snapshot drifted is closed and changes nothing else, as at its expiry.
 -- Outcomes, in this order: not_found | existing (revoked before) | applied. Idempotent.
 -- Locks: registration -> runs in ascending id -> attempt -> lease -> publication.
 -- Writes: registration, runs, attempts, events, leases, publications.
@@ -30,6 +31,12 @@ BEGIN
             AND registration_id = p_registration_id FOR NO KEY UPDATE;
         CONTINUE WHEN NOT FOUND;
         v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
+        IF (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
+           (v_lease.expected_run_status, v_lease.expected_run_version,
+            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+            UPDATE runner_leases SET state = 'revoked', ended_at = v_now WHERE id = v_lease.id;
+            CONTINUE;
+        END IF;
         v_run.lost_attempts := v_run.lost_attempts + 1;
         PERFORM boardreadyops_give_back_run(
             v_run, v_attempt, 'stale', v_lease.id, 'revoked', 'runner_lease_revoked', 0, v_now);

@@ -31,11 +31,13 @@ BEGIN
             AND v_attempt.status IS DISTINCT FROM p_expected_attempt_status)
         OR (COALESCE(p_next_attempt_status, p_expected_attempt_version::text) IS NOT NULL
             AND v_attempt.version IS DISTINCT FROM p_expected_attempt_version) THEN
-        RETURN QUERY SELECT 'stale'::text, v_run.status, v_run.version, v_attempt.status, v_attempt.version;
+        RETURN QUERY SELECT 'stale'::text, v_run.status::text, v_run.version::bigint,
+            v_attempt.status::text, v_attempt.version::bigint;
         RETURN;
     END IF;
     IF NOT boardreadyops_transition_allowed(v_run, v_attempt, p_next_run_status, p_next_attempt_status, p_reason_code) THEN
-        RETURN QUERY SELECT 'invalid_transition'::text, v_run.status, v_run.version, v_attempt.status, v_attempt.version;
+        RETURN QUERY SELECT 'invalid_transition'::text, v_run.status::text, v_run.version::bigint,
+            v_attempt.status::text, v_attempt.version::bigint;
         RETURN;
     END IF;
 
@@ -48,6 +50,7 @@ BEGIN
     END IF;
     PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
     PERFORM boardreadyops_raise_publication(v_run);
-    RETURN QUERY SELECT 'applied'::text, v_run.status, v_run.version, v_attempt.status, v_attempt.version;
+    RETURN QUERY SELECT 'applied'::text, v_run.status::text, v_run.version::bigint,
+        v_attempt.status::text, v_attempt.version::bigint;
 END
 $$;

@@ -1,15 +1,15 @@
 -- 0023 versions, the append-only history and the general transition.
 
 ALTER TABLE release_runs
-    ADD COLUMN version bigint NOT NULL DEFAULT 0 CHECK (version >= 0),
-    ADD COLUMN event_hash bytea NOT NULL DEFAULT '\x' CHECK (length(event_hash) IN (0, 32));
+    ADD COLUMN version version NOT NULL DEFAULT 0,
+    ADD COLUMN event_hash chain_hash NOT NULL DEFAULT '\x';
 ALTER TABLE release_run_attempts
-    ADD COLUMN version bigint NOT NULL DEFAULT 0 CHECK (version >= 0),
-    ADD COLUMN event_hash bytea NOT NULL DEFAULT '\x' CHECK (length(event_hash) IN (0, 32));
+    ADD COLUMN version version NOT NULL DEFAULT 0,
+    ADD COLUMN event_hash chain_hash NOT NULL DEFAULT '\x';
 
 -- Every edge that the general transition may take. Edges of one named function alone are not in here.
 CREATE TABLE lifecycle_edges (
-    entity_type text NOT NULL CHECK (entity_type IN ('release_run', 'execution_attempt')),
+    entity_type entity_type NOT NULL,
     from_status text NOT NULL,
     to_status text NOT NULL,
     PRIMARY KEY (entity_type, from_status, to_status)
@@ -37,15 +37,15 @@ CREATE TABLE release_run_transition_events (
     repository_id bigint NOT NULL,
     release_run_id uuid NOT NULL,
     execution_attempt_id uuid,
-    entity_type text NOT NULL CHECK (entity_type IN ('release_run', 'execution_attempt')),
+    entity_type entity_type NOT NULL,
     from_status text NOT NULL,
     to_status text NOT NULL,
-    from_version bigint NOT NULL CHECK (from_version >= 0),
+    from_version version NOT NULL,
     to_version bigint NOT NULL CHECK (to_version = from_version + 1),
-    reason_code text NOT NULL CHECK (reason_code ~ '^[a-z0-9]+([._-][a-z0-9]+)*$' AND length(reason_code) <= 128),
+    reason_code reason_code NOT NULL,
     occurred_at timestamptz NOT NULL,
     change_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    hash bytea NOT NULL CHECK (length(hash) = 32),
+    hash digest NOT NULL,
     CONSTRAINT attempt_events_name_their_attempt CHECK (entity_type = 'release_run' OR execution_attempt_id IS NOT NULL)
 );
 CREATE INDEX release_run_transition_events_by_run ON release_run_transition_events (release_run_id, id);
@@ -287,11 +287,13 @@ BEGIN
             AND v_attempt.status IS DISTINCT FROM p_expected_attempt_status)
         OR (COALESCE(p_next_attempt_status, p_expected_attempt_version::text) IS NOT NULL
             AND v_attempt.version IS DISTINCT FROM p_expected_attempt_version) THEN
-        RETURN QUERY SELECT 'stale'::text, v_run.status, v_run.version, v_attempt.status, v_attempt.version;
+        RETURN QUERY SELECT 'stale'::text, v_run.status::text, v_run.version::bigint,
+            v_attempt.status::text, v_attempt.version::bigint;
         RETURN;
     END IF;
     IF NOT boardreadyops_transition_allowed(v_run, v_attempt, p_next_run_status, p_next_attempt_status, p_reason_code) THEN
-        RETURN QUERY SELECT 'invalid_transition'::text, v_run.status, v_run.version, v_attempt.status, v_attempt.version;
+        RETURN QUERY SELECT 'invalid_transition'::text, v_run.status::text, v_run.version::bigint,
+            v_attempt.status::text, v_attempt.version::bigint;
         RETURN;
     END IF;
 
@@ -304,7 +306,8 @@ BEGIN
     END IF;
     PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
     PERFORM boardreadyops_raise_publication(v_run);
-    RETURN QUERY SELECT 'applied'::text, v_run.status, v_run.version, v_attempt.status, v_attempt.version;
+    RETURN QUERY SELECT 'applied'::text, v_run.status::text, v_run.version::bigint,
+        v_attempt.status::text, v_attempt.version::bigint;
 END
 $$;
 --! end

@@ -1,8 +1,8 @@
 -- 0024 workflow dispatch: one POST per attempt, what binds an attempt to a workflow run, the claim of one-shot effects.
 
 ALTER TABLE release_run_attempts
-    ADD COLUMN workflow_run_id bigint CHECK (workflow_run_id > 0),
-    ADD COLUMN workflow_run_attempt integer CHECK (workflow_run_attempt > 0);
+    ADD COLUMN workflow_run_id github_id,
+    ADD COLUMN workflow_run_attempt positive_integer;
 CREATE UNIQUE INDEX release_run_attempts_by_workflow_run
     ON release_run_attempts (repository_id, workflow_run_id, workflow_run_attempt) WHERE workflow_run_id IS NOT NULL;
 
@@ -159,7 +159,7 @@ BEGIN
             outcome_code = CASE WHEN v_outcome = 'ended' THEN 'ended' END
         WHERE effect.id = p_effect_id RETURNING * INTO STRICT v_effect;
     END IF;
-    RETURN QUERY SELECT v_outcome, v_run.id, v_attempt.id, v_run.commit_sha, v_effect.started_at;
+    RETURN QUERY SELECT v_outcome, v_run.id, v_attempt.id, v_run.commit_sha::text, v_effect.started_at;
 END
 $$;
 --! end
@@ -260,7 +260,8 @@ $$;
 CREATE OR REPLACE FUNCTION boardreadyops_claim_outbox(
     p_limit integer, p_lease_seconds integer, p_now timestamptz DEFAULT NULL)
 RETURNS TABLE (effect_id bigint, generation bigint, kind text, installation_id bigint, repository_id bigint,
-               repository_owner text, repository_name text, ref text, pull_request_number integer, send_count integer)
+               repository_owner text, repository_name text, ref text, pull_request_number integer, send_count integer,
+               release_run_id uuid, execution_attempt_id uuid, workflow_run_id bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
@@ -277,8 +278,9 @@ BEGIN
             claimed_until = v_now + make_interval(secs => p_lease_seconds)
         FROM due WHERE effect.id = due.id RETURNING effect.*
     )
-    SELECT claimed.id, claimed.generation, claimed.kind, repository.installation_id, claimed.repository_id,
-           repository.owner, repository.name, claimed.ref, claimed.pull_request_number, claimed.send_count
+    SELECT claimed.id, claimed.generation, claimed.kind::text, repository.installation_id, claimed.repository_id,
+           repository.owner, repository.name, claimed.ref, claimed.pull_request_number, claimed.send_count,
+           claimed.release_run_id, claimed.execution_attempt_id, claimed.workflow_run_id::bigint
     FROM claimed JOIN repositories AS repository ON repository.id = claimed.repository_id
     ORDER BY claimed.available_at, claimed.id;
 END
@@ -310,10 +312,12 @@ $$;
 --! end
 --! begin functions/defer_outbox.sql
 -- Purpose: gives a claimed one-shot effect back, to be tried again after a delay.
+--          What was given back before anything was sent (`p_sent` false) does not count as a send.
 -- Outcomes: applied; stale when another claim has the row by now or it is settled; not_found.
 -- Locks: the outbox row. Writes: outbox.
 CREATE OR REPLACE FUNCTION boardreadyops_defer_outbox(
-    p_effect_id bigint, p_generation bigint, p_error text, p_delay_seconds integer, p_now timestamptz DEFAULT NULL)
+    p_effect_id bigint, p_generation bigint, p_error text, p_delay_seconds integer, p_now timestamptz DEFAULT NULL,
+    p_sent boolean DEFAULT true)
 RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
@@ -328,6 +332,7 @@ BEGIN
     END IF;
 
     UPDATE outbox SET claimed_until = NULL, last_error = left(p_error, 500),
+        send_count = CASE WHEN p_sent THEN send_count ELSE GREATEST(send_count - 1, 0) END,
         available_at = COALESCE(p_now, clock_timestamp()) + make_interval(secs => p_delay_seconds)
     WHERE id = p_effect_id;
     RETURN 'applied';

@@ -7,12 +7,12 @@ CREATE TABLE publications (
     release_run_id uuid NOT NULL REFERENCES release_runs (id),
     retry_id uuid NOT NULL,
     retry_number integer NOT NULL,
-    ordinal integer NOT NULL DEFAULT 0 CHECK (ordinal >= 0),
+    ordinal counter NOT NULL DEFAULT 0,
     commit_sha text NOT NULL,
-    check_name text NOT NULL CHECK (length(check_name) BETWEEN 1 AND 200),
+    check_name check_name NOT NULL,
     external_id text NOT NULL,
     payload jsonb NOT NULL,
-    desired_seq bigint NOT NULL DEFAULT 1 CHECK (desired_seq > 0),
+    desired_seq bigint NOT NULL DEFAULT 1,
     acked_seq bigint NOT NULL DEFAULT 0,
     generation bigint NOT NULL DEFAULT 0,
     leased boolean NOT NULL DEFAULT false,
@@ -20,16 +20,16 @@ CREATE TABLE publications (
     doubtful boolean NOT NULL DEFAULT false,
     doubtful_until timestamptz,
     verify_at timestamptz,
-    check_run_id bigint CHECK (check_run_id > 0),
+    check_run_id github_id,
     available_at timestamptz NOT NULL,
     send_count integer NOT NULL DEFAULT 0,
-    last_error text CHECK (length(last_error) <= 500),
+    last_error last_error,
     closed_code text,
     created_at timestamptz NOT NULL,
     acked_at timestamptz,
     UNIQUE (release_run_id, retry_number, ordinal),
     FOREIGN KEY (repository_id, installation_id) REFERENCES repositories (id, installation_id) ON UPDATE CASCADE,
-    CONSTRAINT never_acked_beyond_desired CHECK (acked_seq <= desired_seq)
+    CONSTRAINT never_acked_beyond_desired CHECK (acked_seq <= desired_seq AND desired_seq > 0)
 );
 CREATE INDEX publications_due ON publications (available_at, id) WHERE acked_seq < desired_seq AND closed_code IS NULL;
 CREATE INDEX publications_to_verify ON publications (verify_at, id)
@@ -54,8 +54,10 @@ BEGIN
         'execution_attempt_id', p_run.execution_attempt_id,
         'queued_at', p_run.queued_at,
         'finished_at', p_run.finished_at,
-        'stage', (SELECT lease.stage FROM runner_leases AS lease
-                  WHERE lease.execution_attempt_id = p_run.execution_attempt_id AND lease.state = 'active'));
+        'needs', p_run.needs,
+        'stage', CASE WHEN p_run.status = 'running' THEN
+            (SELECT lease.stage FROM runner_leases AS lease
+             WHERE lease.execution_attempt_id = p_run.execution_attempt_id AND lease.state = 'active') END);
 END
 $$;
 --! end
@@ -135,10 +137,10 @@ BEGIN
             send_count = claimed.send_count + 1,
             claimed_until = v_now + make_interval(secs => p_lease_seconds)
         WHERE claimed.id = v_due.id RETURNING * INTO v_row;
-        RETURN QUERY SELECT v_row.id, v_row.generation, v_row.desired_seq, v_row.doubtful, v_row.check_run_id,
+        RETURN QUERY SELECT v_row.id, v_row.generation, v_row.desired_seq, v_row.doubtful, v_row.check_run_id::bigint,
             v_row.installation_id, v_row.repository_id, repository.owner, repository.name, v_row.release_run_id,
-            v_row.retry_number, v_row.ordinal, v_row.commit_sha, v_row.check_name, v_row.external_id, v_row.payload,
-            v_row.send_count
+            v_row.retry_number, v_row.ordinal::integer, v_row.commit_sha, v_row.check_name::text, v_row.external_id,
+            v_row.payload, v_row.send_count
         FROM repositories AS repository WHERE repository.id = v_row.repository_id;
     END LOOP;
 END
@@ -281,11 +283,12 @@ $$;
 -- Purpose: gives a claimed row back after a failed send. `uncertain` (the request may have been executed) leaves the row
 --          leased and doubtful until the doubt has passed; `gone` closes it for good with that code; the others are tried
 --          again after the delay.
+--          What was given back before anything was sent (`p_sent` false) does not count as a send.
 -- Outcomes: applied; stale when another claim has the row by now; not_found; invalid for an unknown class.
 -- Locks: the publication row. Writes: publications.
 CREATE OR REPLACE FUNCTION boardreadyops_defer_publication(
     p_publication_id bigint, p_generation bigint, p_error_class text, p_error text, p_delay_seconds integer,
-    p_now timestamptz DEFAULT NULL) RETURNS text
+    p_now timestamptz DEFAULT NULL, p_sent boolean DEFAULT true) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
@@ -304,6 +307,7 @@ BEGIN
 
     UPDATE publications SET
         last_error = left(p_error, 500),
+        send_count = CASE WHEN p_sent THEN send_count ELSE GREATEST(send_count - 1, 0) END,
         doubtful = doubtful OR p_error_class = 'uncertain',
         leased = p_error_class = 'uncertain',
         claimed_until = CASE WHEN p_error_class = 'uncertain' THEN v_now END,
@@ -337,8 +341,8 @@ BEGIN
         UPDATE publications AS publication SET verify_at = v_now + make_interval(secs => p_lease_seconds)
         FROM due WHERE publication.id = due.id RETURNING publication.*
     )
-    SELECT looked.id, looked.desired_seq, looked.check_run_id, looked.installation_id, repository.owner,
-           repository.name, looked.external_id, looked.release_run_id, looked.ordinal, looked.payload
+    SELECT looked.id, looked.desired_seq, looked.check_run_id::bigint, looked.installation_id, repository.owner,
+           repository.name, looked.external_id, looked.release_run_id, looked.ordinal::integer, looked.payload
     FROM looked JOIN repositories AS repository ON repository.id = looked.repository_id ORDER BY looked.id;
 END
 $$;

@@ -6,7 +6,7 @@ CREATE TABLE reconciliation_findings (
     repository_id bigint NOT NULL REFERENCES repositories (id),
     release_run_id uuid REFERENCES release_runs (id),
     execution_attempt_id uuid REFERENCES release_run_attempts (id),
-    outcome_code text NOT NULL CHECK (outcome_code ~ '^[a-z0-9]+([._-][a-z0-9]+)*$' AND length(outcome_code) <= 128),
+    outcome_code reason_code NOT NULL,
     found_at timestamptz NOT NULL,
     next_check_at timestamptz,
     settled_at timestamptz,
@@ -105,7 +105,7 @@ $$;
 --! end
 --! begin functions/retry_on_github.sql
 -- Purpose: someone pressed re-run in the Actions tab: the terminal run is asked again and is already running; no dispatch.
--- Outcomes: retried | existing (the run is open: its own attempt goes on) | ended (the run is no longer the head of an open
+-- Outcomes: retried | existing (the run is open: its own attempt goes on; the caller cancels an older workflow) | ended (the run is no longer the head of an open
 --   ref of an enabled tenant, so the workflow run is cancelled).
 -- Locks: outbox/publication; the caller holds installation and repository (shared), ref, run and attempt.
 -- Writes: ref, run, attempt, events, publication, outbox.
@@ -177,6 +177,9 @@ BEGIN
         RETURN 'ended';
     END IF;
     IF v_attempt.workflow_run_id = p_workflow_run_id AND v_attempt.workflow_run_attempt < p_workflow_run_attempt THEN
+        IF v_run.finished_at IS NULL AND v_run.execution_attempt_id <> v_attempt.id AND p_workflow_status <> 'completed' THEN
+            PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
+        END IF;
         RETURN boardreadyops_retry_on_github(v_run, p_workflow_run_id, p_workflow_run_attempt, v_now);
     END IF;
     IF boardreadyops_bind_workflow_run(v_run, v_attempt, p_workflow_run_id, p_workflow_run_attempt, v_now) = 'conflict' THEN

@@ -3,18 +3,19 @@
 CREATE TABLE refs (
     repository_id bigint NOT NULL,
     installation_id bigint NOT NULL,
-    ref text NOT NULL CHECK (ref LIKE 'refs/%' AND length(ref) <= 500),
-    pull_request_number integer CHECK (pull_request_number > 0),
+    ref git_ref NOT NULL,
+    pull_request_number positive_integer,
     open boolean NOT NULL,
     draft boolean NOT NULL,
-    base_ref text CHECK (length(base_ref) <= 500),
+    base_ref ref_name,
     base_sha text,
-    head_sha text NOT NULL CHECK (length(head_sha) IN (40, 64) AND translate(head_sha, '0123456789abcdef', '') = ''),
+    head_sha commit_sha NOT NULL,
     observed_at timestamptz NOT NULL,
     observation bigint NOT NULL DEFAULT 0,
     release_run_id uuid REFERENCES release_runs (id) DEFERRABLE INITIALLY DEFERRED,
-    trust_mode text NOT NULL CHECK (trust_mode IN ('trusted', 'fork')),
+    trust_mode trust_mode NOT NULL,
     level_due_at timestamptz,
+    deleted_at timestamptz,
     PRIMARY KEY (repository_id, ref),
     FOREIGN KEY (repository_id, installation_id) REFERENCES repositories (id, installation_id) ON UPDATE CASCADE
 );
@@ -313,7 +314,8 @@ $$;
 --! begin functions/enqueue_pushed_ref.sql
 -- Purpose: a branch, tag or merge-queue ref was pushed. It is taken when it continues what is stored (`before` is the head)
 --          with a commit never seen on this ref, or the ref is new; else GitHub is asked, since pushes carry no order.
---          A commit of null closes the ref and cancels its open runs.
+--          A commit of null closes the ref and cancels its open runs, of a disabled tenant too; GitHub is asked when the ref
+--          was deleted before and is open again, since a late repeat of that deletion looks just the same.
 -- Outcomes, in this order: not_found | disabled | moved_on (outdated confirm) | created | existing | closed | ask.
 -- Locks: installation, repository (shared) -> ref -> runs -> attempt -> lease -> outbox/publication.
 -- Writes: refs, runs, attempts, events, leases, outbox, publications.
@@ -323,23 +325,24 @@ CREATE OR REPLACE FUNCTION boardreadyops_enqueue_pushed_ref(
 RETURNS TABLE (enqueue_outcome text, release_run_id uuid)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
-    v_now timestamptz := COALESCE(p_now, clock_timestamp());
+    v_now timestamptz;
     v_enabled boolean;
     v_ref refs;
     v_new boolean;
 BEGIN
     v_enabled := boardreadyops_lock_tenant(p_installation_id, p_repository_id);
-    IF v_enabled IS NOT TRUE THEN
+    IF v_enabled IS NULL OR NOT v_enabled AND p_commit_sha IS NOT NULL THEN
         RETURN QUERY SELECT CASE WHEN v_enabled IS NULL THEN 'not_found' ELSE 'disabled' END, NULL::uuid;
         RETURN;
     END IF;
     INSERT INTO refs (repository_id, installation_id, ref, open, draft, head_sha, observed_at, trust_mode)
     SELECT p_repository_id, p_installation_id, p_ref, p_commit_sha IS NOT NULL, false,
-           COALESCE(p_commit_sha, p_before), v_now, 'trusted'
+           COALESCE(p_commit_sha, p_before), COALESCE(p_now, clock_timestamp()), 'trusted'
     WHERE p_confirmed_observation IS NULL ON CONFLICT (repository_id, ref) DO NOTHING;
     v_new := FOUND;
     SELECT * INTO v_ref FROM refs AS stored
         WHERE stored.repository_id = p_repository_id AND stored.ref = p_ref FOR NO KEY UPDATE;
+    v_now := COALESCE(p_now, clock_timestamp());
     IF p_confirmed_observation IS DISTINCT FROM v_ref.observation AND p_confirmed_observation IS NOT NULL THEN
         RETURN QUERY SELECT 'moved_on'::text, NULL::uuid;
         RETURN;
@@ -349,6 +352,7 @@ BEGIN
         RETURN;
     END IF;
     IF NOT v_new AND p_confirmed_observation IS NULL AND (v_ref.head_sha IS DISTINCT FROM p_before
+        OR p_commit_sha IS NULL AND v_ref.open AND v_ref.deleted_at IS NOT NULL
         OR EXISTS (SELECT FROM release_runs AS seen WHERE seen.repository_id = p_repository_id AND seen.ref = p_ref
             AND seen.commit_sha = p_commit_sha)) THEN
         UPDATE refs SET observation = observation + 1 WHERE repository_id = p_repository_id AND ref = p_ref;
@@ -358,7 +362,8 @@ BEGIN
     END IF;
 
     UPDATE refs AS stored SET open = p_commit_sha IS NOT NULL, head_sha = COALESCE(p_commit_sha, stored.head_sha),
-        observation = stored.observation + 1, observed_at = v_now
+        observation = stored.observation + 1, observed_at = v_now,
+        deleted_at = CASE WHEN p_commit_sha IS NULL THEN v_now ELSE stored.deleted_at END
     WHERE stored.repository_id = p_repository_id AND stored.ref = p_ref RETURNING * INTO STRICT v_ref;
     IF v_ref.open THEN
         RETURN QUERY SELECT head.enqueue_outcome, head.release_run_id FROM boardreadyops_open_head_run(v_ref, v_now) AS head;
@@ -451,17 +456,17 @@ BEGIN
     END IF;
     IF v_run.finished_at IS NOT NULL THEN
         RETURN QUERY SELECT CASE v_run.status WHEN 'cancelled' THEN 'existing' ELSE 'terminal' END,
-            v_run.status, v_run.version;
+            v_run.status::text, v_run.version::bigint;
         RETURN;
     END IF;
     IF COALESCE(p_reason_code !~ '^[a-z0-9]+([._-][a-z0-9]+)*$' OR length(p_reason_code) > 128, true) THEN
-        RETURN QUERY SELECT 'invalid_transition'::text, v_run.status, v_run.version;
+        RETURN QUERY SELECT 'invalid_transition'::text, v_run.status::text, v_run.version::bigint;
         RETURN;
     END IF;
 
     v_run.cancelled_by := left(p_cancelled_by, 200);
     v_run := boardreadyops_end_release_run(v_run, 'cancelled', p_reason_code, COALESCE(p_now, clock_timestamp()));
-    RETURN QUERY SELECT 'applied'::text, v_run.status, v_run.version;
+    RETURN QUERY SELECT 'applied'::text, v_run.status::text, v_run.version::bigint;
 END
 $$;
 --! end
@@ -561,35 +566,39 @@ END
 $$;
 --! end
 --! begin functions/sweep_levels.sql
--- Purpose: the level rule for refs that are due for it: an open ref of an enabled tenant has its head asked, and asked again
---          when its run ended superseded, or cancelled by neither a person nor policy.
--- Outcomes: one row per ref looked at, with its run; a disabled tenant's ref is put off by an hour and answers `disabled`.
+-- Purpose: the level rule for one ref that is due for it: an open ref of an enabled tenant has its head asked, and asked again
+--          when its run ended superseded, or cancelled by neither a person nor policy. One ref a call, so that the locks of one
+--          never come before the locks of another; `p_limit` due refs, after the first `p_skip`, are looked through for one
+--          that nobody holds.
+-- Outcomes: the ref's run and what became of it, no row when nothing is due; a disabled tenant's ref is put off by an hour and
+--          answers `disabled`, a closed one is due no more and answers `closed`.
 -- Locks: installation, repository (shared) -> ref -> runs -> attempt -> lease -> outbox/publication.
 -- Writes: refs, runs, attempts, events, leases, outbox, publications.
-CREATE OR REPLACE FUNCTION boardreadyops_sweep_levels(p_limit integer, p_now timestamptz DEFAULT NULL)
+CREATE OR REPLACE FUNCTION boardreadyops_sweep_levels(
+    p_limit integer, p_now timestamptz DEFAULT NULL, p_skip integer DEFAULT 0)
 RETURNS TABLE (release_run_id uuid, level_outcome text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
     v_due refs;
     v_ref refs;
+    v_enabled boolean;
 BEGIN
-    FOR v_due IN SELECT * FROM refs WHERE level_due_at <= v_now ORDER BY level_due_at LIMIT p_limit LOOP
-        IF boardreadyops_lock_tenant(v_due.installation_id, v_due.repository_id) IS NOT TRUE THEN
-            UPDATE refs SET level_due_at = v_now + interval '1 hour'
-                WHERE repository_id = v_due.repository_id AND ref = v_due.ref;
-            RETURN QUERY SELECT v_due.release_run_id, 'disabled'::text;
-            CONTINUE;
-        END IF;
+    FOR v_due IN SELECT * FROM refs WHERE level_due_at <= v_now ORDER BY level_due_at LIMIT p_limit OFFSET p_skip LOOP
+        v_enabled := boardreadyops_lock_tenant(v_due.installation_id, v_due.repository_id);
         SELECT * INTO v_ref FROM refs WHERE repository_id = v_due.repository_id AND ref = v_due.ref
             AND level_due_at <= v_now FOR NO KEY UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
-        IF NOT v_ref.open THEN
-            UPDATE refs SET level_due_at = NULL WHERE repository_id = v_ref.repository_id AND ref = v_ref.ref;
-            CONTINUE;
+        v_now := COALESCE(p_now, clock_timestamp());
+        IF v_enabled IS TRUE AND v_ref.open THEN
+            RETURN QUERY SELECT head.release_run_id, head.enqueue_outcome
+                FROM boardreadyops_open_head_run(v_ref, v_now) AS head;
+            RETURN;
         END IF;
-        RETURN QUERY SELECT head.release_run_id, head.enqueue_outcome
-            FROM boardreadyops_open_head_run(v_ref, v_now) AS head;
+        UPDATE refs SET level_due_at = CASE WHEN open THEN v_now + interval '1 hour' END
+            WHERE repository_id = v_ref.repository_id AND ref = v_ref.ref;
+        RETURN QUERY SELECT v_ref.release_run_id, CASE WHEN v_ref.open THEN 'disabled' ELSE 'closed' END;
+        RETURN;
     END LOOP;
 END
 $$;

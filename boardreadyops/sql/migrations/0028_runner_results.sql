@@ -5,12 +5,12 @@ CREATE TABLE runner_results (
     installation_id bigint NOT NULL,
     release_run_id uuid NOT NULL REFERENCES release_runs (id),
     retry_id uuid NOT NULL,
-    body_sha256 bytea NOT NULL CHECK (length(body_sha256) = 32),
+    body_sha256 digest NOT NULL,
     status text NOT NULL CHECK (status IN ('completed', 'failed', 'timed_out')),
-    decision text NOT NULL CHECK (decision IN ('pass', 'fail', 'error')),
+    decision decision NOT NULL,
     summary text NOT NULL CHECK (length(summary) <= 4000),
-    error_count integer NOT NULL CHECK (error_count >= 0),
-    warning_count integer NOT NULL CHECK (warning_count >= 0),
+    error_count counter NOT NULL,
+    warning_count counter NOT NULL,
     details jsonb NOT NULL,
     received_at timestamptz NOT NULL
 );
@@ -23,7 +23,7 @@ CREATE TABLE runner_result_audit (
     execution_attempt_id uuid NOT NULL REFERENCES release_run_attempts (id),
     registration_id uuid,
     outcome text NOT NULL CHECK (outcome IN ('late', 'conflict')),
-    body_sha256 bytea NOT NULL CHECK (length(body_sha256) = 32),
+    body_sha256 digest NOT NULL,
     status text NOT NULL,
     decision text NOT NULL,
     received_at timestamptz NOT NULL
@@ -158,7 +158,7 @@ BEGIN
         -- The head's run it is already; written, so that a repeatable read that opens another run fails instead.
         UPDATE refs SET release_run_id = v_run.id WHERE repository_id = v_run.repository_id AND ref = v_run.ref;
     END IF;
-    RETURN QUERY SELECT v_outcome, v_run.retry_id, v_run.retry_number;
+    RETURN QUERY SELECT v_outcome, v_run.retry_id, v_run.retry_number::integer;
 END
 $$;
 --! end

@@ -6,7 +6,7 @@ CREATE TABLE runner_registrations (
     repository_ids bigint[] CHECK (cardinality(repository_ids) BETWEEN 1 AND 1000),
     name text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
     runner_version text NOT NULL CHECK (length(runner_version) <= 100),
-    token_digest bytea NOT NULL UNIQUE CHECK (length(token_digest) = 32),
+    token_digest digest NOT NULL UNIQUE,
     created_at timestamptz NOT NULL,
     revoked_at timestamptz,
     CONSTRAINT managed_runners_serve_all CHECK (installation_id IS NOT NULL OR repository_ids IS NULL)
@@ -17,7 +17,7 @@ CREATE TABLE runner_enrollments (
     installation_id bigint REFERENCES installations (id),
     repository_ids bigint[] CHECK (cardinality(repository_ids) BETWEEN 1 AND 1000),
     name text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
-    token_digest bytea NOT NULL UNIQUE CHECK (length(token_digest) = 32),
+    token_digest digest NOT NULL UNIQUE,
     created_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL CHECK (expires_at <= created_at + interval '1 hour'),
     registration_id uuid REFERENCES runner_registrations (id)
@@ -31,12 +31,10 @@ CREATE TABLE runner_leases (
     release_run_id uuid NOT NULL REFERENCES release_runs (id),
     execution_attempt_id uuid NOT NULL REFERENCES release_run_attempts (id),
     retry_id uuid NOT NULL,
-    state text NOT NULL DEFAULT 'active' CHECK (state IN
-        ('active', 'expired', 'revoked', 'completed', 'relinquished', 'superseded', 'cancelled', 'timed_out', 'failed')),
-    stage text NOT NULL DEFAULT 'claimed' CHECK (stage IN
-        ('claimed', 'preparing_source', 'running', 'uploading_artifacts', 'reporting')),
-    progress integer NOT NULL DEFAULT 0 CHECK (progress BETWEEN 0 AND 100),
-    message text NOT NULL DEFAULT '' CHECK (length(message) <= 500),
+    state lease_state NOT NULL DEFAULT 'active',
+    stage lease_stage NOT NULL DEFAULT 'claimed',
+    progress percentage NOT NULL DEFAULT 0,
+    message lease_message NOT NULL DEFAULT '',
     expected_run_status text NOT NULL,
     expected_run_version bigint NOT NULL,
     expected_attempt_status text NOT NULL,
@@ -53,14 +51,16 @@ CREATE TABLE runner_leases (
     CONSTRAINT never_beyond_the_maximum CHECK (expires_at <= maximum_expires_at)
 ) WITH (fillfactor = 70);
 CREATE UNIQUE INDEX runner_leases_one_active_per_attempt ON runner_leases (execution_attempt_id) WHERE state = 'active';
-CREATE INDEX runner_leases_due ON runner_leases (next_check_at) WHERE state = 'active';
+-- The second condition is true of every row, but only a search by time implies it: no other search, misled by statistics
+-- from an hour without an active lease, can walk all active leases here.
+CREATE INDEX runner_leases_due ON runner_leases (next_check_at) WHERE state = 'active' AND next_check_at IS NOT NULL;
 CREATE INDEX runner_leases_by_run ON runner_leases (release_run_id);
 
 -- Whose turn it is: the installation that a managed runner served last. Advisory, so a sequence and not a row to lock.
 CREATE SEQUENCE claim_turn MINVALUE 0 START WITH 0;
 
 -- When leases were last looked at; a long gap means that we were away, not the runners.
-CREATE TABLE sweep_marks (sweep text PRIMARY KEY, swept_at timestamptz NOT NULL);
+CREATE TABLE sweep_marks (sweep text PRIMARY KEY, swept_at timestamptz NOT NULL, grace_until timestamptz);
 INSERT INTO sweep_marks (sweep, swept_at) VALUES ('leases', now());
 
 -- Where the waiting runs of an installation begin, kept only while dead entries lie before them. Advisory.
@@ -158,14 +158,15 @@ $$;
 --! end
 --! begin functions/capabilities_meet.sql
 -- Purpose: whether a runner's declared capabilities (`kicad=9.0.8`) meet what a run needs (`kicad>=9`, `arch=x86_64`, `gpu`).
---          Versions are compared number by number; a part that is no number makes `>=` false.
+--          Versions are compared number by number, a missing part is zero; a part that is no number makes `>=` false.
+--          A need that is null or empty asks for nothing, so every runner meets it.
 -- Outcomes: true when every need is met; an empty list of needs always is.
 -- Locks: none. Writes: nothing.
 -- Internal: called only by guarded functions.
 CREATE OR REPLACE FUNCTION boardreadyops_capabilities_meet(p_capabilities text[], p_needs text[]) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
     SELECT NOT EXISTS (
-        SELECT FROM unnest(p_needs) AS need WHERE NOT EXISTS (
+        SELECT FROM unnest(p_needs) AS need WHERE need <> '' AND NOT EXISTS (
             SELECT FROM unnest(p_capabilities) AS capability
             WHERE capability = need
                 OR split_part(capability, '=', 1) = need
@@ -173,32 +174,47 @@ LANGUAGE sql IMMUTABLE AS $$
                     AND split_part(capability, '=', 1) = split_part(need, '>=', 1)
                     AND split_part(capability, '=', 2) ~ '^[0-9]{1,9}(\.[0-9]{1,9}){0,7}$'
                     AND string_to_array(split_part(capability, '=', 2), '.')::integer[]
-                        >= string_to_array(split_part(need, '>=', 2), '.')::integer[])))
+                        -- A list that another begins with is the smaller one: without its last zeros a need is all it asks.
+                        >= string_to_array(regexp_replace(split_part(need, '>=', 2), '(\.0+)+$', ''), '.')::integer[])))
 $$;
 --! end
 --! begin functions/note_claim_walk.sql
 -- Purpose: remembers where the waiting runs of an installation begin, when finding them took a long walk over entries that
 --          are dead but still kept for an older transaction; forgets it when the walk is short again.
--- Outcomes: a mark is written at most once per a hundred entries walked. It stays 30 seconds (the application's limit for
+-- Outcomes: a mark is written at most once per thirty entries walked. It lies at the oldest run that is seen waiting, one
+--   that another claim is just taking included, as that claim may be undone; and 30 seconds (the application's limit for
 --   one command) behind the clock, as a run that is queued now may be committed that much later.
 -- Locks: the mark, skipped when another claim holds it. Writes: claim_marks.
 -- Internal: called only by claims.
 CREATE OR REPLACE FUNCTION boardreadyops_note_claim_walk(
-    p_installation_id bigint, p_found_queued_at timestamptz, p_walked bigint, p_now timestamptz) RETURNS void
+    p_installation_id bigint, p_walked bigint, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_long_walk CONSTANT bigint := 100;
+    v_long_walk CONSTANT bigint := 30;
     v_late_commit CONSTANT interval := interval '30 seconds';
-    v_begin timestamptz := LEAST(p_found_queued_at, p_now - v_late_commit);
-    v_rescan_at timestamptz := p_now
-        + LEAST(GREATEST(interval '30 seconds', p_walked * interval '5 milliseconds'), interval '10 minutes');
+    v_rescan_at timestamptz := p_now + interval '5 minutes';
     v_mark claim_marks;
+    v_begin timestamptz;
 BEGIN
-    SELECT * INTO v_mark FROM claim_marks WHERE installation_id = p_installation_id FOR UPDATE SKIP LOCKED;
     IF p_walked <= v_long_walk THEN
-        DELETE FROM claim_marks WHERE installation_id = v_mark.installation_id AND v_mark.rescan_at <= p_now;
+        PERFORM FROM claim_marks WHERE installation_id = p_installation_id AND rescan_at <= p_now FOR UPDATE SKIP LOCKED;
+        IF FOUND THEN
+            DELETE FROM claim_marks WHERE installation_id = p_installation_id;
+        END IF;
         RETURN;
     END IF;
+    SELECT * INTO v_mark FROM claim_marks WHERE installation_id = p_installation_id FOR UPDATE SKIP LOCKED;
+    IF v_mark.installation_id IS NULL AND EXISTS (SELECT FROM claim_marks WHERE installation_id = p_installation_id) THEN
+        RETURN;
+    END IF;
+    -- From an old mark that still holds: what lies before it was looked at then.
+    v_begin := LEAST(p_now - v_late_commit, (SELECT run.queued_at FROM release_runs AS run
+        WHERE run.status = 'queued' AND run.execution_backend = 'runner' AND run.approval <> 'waiting'
+            AND run.superseded_by IS NULL AND run.needs = '{}'
+            AND (run.installation_id, run.queued_at) >= (p_installation_id,
+                CASE WHEN v_mark.rescan_at > p_now THEN v_mark.queued_at ELSE '-infinity' END)
+            AND (run.installation_id, run.queued_at) <= (p_installation_id, p_now)
+        ORDER BY run.installation_id, run.queued_at, run.id LIMIT 1));
     IF v_mark.installation_id IS NOT NULL THEN
         UPDATE claim_marks SET queued_at = v_begin,
             rescan_at = CASE WHEN v_mark.rescan_at <= p_now THEN v_rescan_at ELSE v_mark.rescan_at END
@@ -214,9 +230,9 @@ $$;
 -- Purpose: the oldest run of one installation that this runner may have, locked; runs that another claim holds are skipped.
 --          While an old transaction keeps dead rows alive, claimed runs stay in the index ahead of the waiting ones. A
 --          mark then says where the waiting ones begin: see note_claim_walk.
--- Outcomes: a run, or null when there is none. A run below the mark (its claim was undone, or it came with its repository
---   from another installation) is found by the next walk from the beginning, which comes after 30 seconds, or later by
---   5 ms for each dead entry, at most 10 minutes. A run with needs is found whether it lies below the mark or not.
+-- Outcomes: a run, or null when there is none. A run below the mark (it came with its repository from another
+--   installation) is found by the next walk from the beginning, after five minutes. A run with needs is found whether it
+--   lies below the mark or not.
 -- Locks: the mark (never waited for) -> the run. Writes: claim_marks.
 -- Internal: called only by next_claimable_run.
 CREATE OR REPLACE FUNCTION boardreadyops_oldest_claimable_run(
@@ -256,7 +272,7 @@ BEGIN
     ORDER BY run.installation_id, run.queued_at, run.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
     v_walked := COALESCE(pg_stat_get_xact_tuples_returned('release_runs_claimable'::regclass), 0) - v_walked;
     IF p_registration.repository_ids IS NULL THEN
-        PERFORM boardreadyops_note_claim_walk(p_installation_id, v_run.queued_at, v_walked, p_now);
+        PERFORM boardreadyops_note_claim_walk(p_installation_id, v_walked, p_now);
     END IF;
     RETURN v_run;
 END
@@ -297,7 +313,7 @@ BEGIN
                 AND (run.needs = '{}' OR boardreadyops_capabilities_meet(p_capabilities, run.needs))
             ORDER BY run.installation_id, run.queued_at, run.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
             IF FOUND THEN
-                PERFORM boardreadyops_note_claim_walk(v_run.installation_id, v_run.queued_at,
+                PERFORM boardreadyops_note_claim_walk(v_run.installation_id,
                     pg_stat_get_xact_tuples_returned('release_runs_claimable'::regclass) - v_walked, p_now);
             END IF;
         END IF;
@@ -450,9 +466,9 @@ BEGIN
         WHERE id = p_lease_id RETURNING * INTO STRICT v_lease;
     END IF;
     RETURN QUERY SELECT
-        CASE WHEN v_lease.state = 'active' AND NOT v_alive THEN 'expired' ELSE v_lease.state END,
+        CASE WHEN v_lease.state = 'active' AND NOT v_alive THEN 'expired' ELSE v_lease.state::text END,
         CASE WHEN v_alive THEN 'continue' ELSE 'stop' END,
-        CASE WHEN NOT v_alive THEN (SELECT run.reason_code FROM release_runs AS run WHERE run.id = v_lease.release_run_id)
+        CASE WHEN NOT v_alive THEN (SELECT run.reason_code::text FROM release_runs AS run WHERE run.id = v_lease.release_run_id)
             END,
         GREATEST(0, floor(extract(epoch FROM v_lease.expires_at - v_now)))::integer,
         GREATEST(0, floor(extract(epoch FROM v_lease.maximum_expires_at - v_now)))::integer;
@@ -546,6 +562,7 @@ $$;
 --! end
 --! begin functions/revoke_runner.sql
 -- Purpose: a registration is void from now on, and every lease it holds ends at once as a lost attempt.
+--          A lease whose snapshot drifted is closed and changes nothing else, as at its expiry.
 -- Outcomes, in this order: not_found | existing (revoked before) | applied. Idempotent.
 -- Locks: registration -> runs in ascending id -> attempt -> lease -> publication.
 -- Writes: registration, runs, attempts, events, leases, publications.
@@ -577,6 +594,12 @@ BEGIN
             AND registration_id = p_registration_id FOR NO KEY UPDATE;
         CONTINUE WHEN NOT FOUND;
         v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
+        IF (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
+           (v_lease.expected_run_status, v_lease.expected_run_version,
+            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+            UPDATE runner_leases SET state = 'revoked', ended_at = v_now WHERE id = v_lease.id;
+            CONTINUE;
+        END IF;
         v_run.lost_attempts := v_run.lost_attempts + 1;
         PERFORM boardreadyops_give_back_run(
             v_run, v_attempt, 'stale', v_lease.id, 'revoked', 'runner_lease_revoked', 0, v_now);
@@ -588,29 +611,39 @@ $$;
 --! begin functions/grant_grace.sql
 -- Purpose: notices that nobody swept for a while, which means that runners could not reach us either, and gives every active
 --          lease one lease length from now, never beyond its maximum.
--- Outcomes: nothing to report; the mark is moved at most every few seconds.
--- Locks: the sweep mark (skipped when another sweep holds it) -> leases, skipping locked ones: their runners are here. Writes: sweep_marks, runner_leases.
+-- Outcomes: until when no lease may expire but at its maximum, null if any may; the mark is moved at most every few seconds.
+-- Locks: the sweep mark (skipped when another sweep holds it) -> leases, skipping locked ones: the mark covers them.
+-- Writes: sweep_marks, runner_leases.
 -- Internal: called only by expire_runner_leases.
-CREATE OR REPLACE FUNCTION boardreadyops_grant_grace(p_now timestamptz) RETURNS void
+CREATE OR REPLACE FUNCTION boardreadyops_grant_grace(p_now timestamptz) RETURNS timestamptz
 LANGUAGE plpgsql AS $$
 DECLARE
     v_mark_every CONSTANT interval := interval '5 seconds';
-    v_swept_at timestamptz;
+    v_mark sweep_marks;
     v_lease_length interval;
+    v_late boolean;
 BEGIN
-    SELECT swept_at INTO v_swept_at FROM sweep_marks WHERE sweep = 'leases' AND swept_at < p_now - v_mark_every
-        FOR NO KEY UPDATE SKIP LOCKED;
-    IF NOT FOUND THEN
-        RETURN;
+    SELECT * INTO STRICT v_mark FROM sweep_marks WHERE sweep = 'leases';
+    IF v_mark.swept_at >= p_now - v_mark_every THEN
+        RETURN v_mark.grace_until;
     END IF;
     SELECT make_interval(secs => lease_seconds) INTO STRICT v_lease_length FROM deployment_settings;
-    UPDATE sweep_marks SET swept_at = p_now WHERE sweep = 'leases';
-    IF p_now - v_swept_at > GREATEST(v_lease_length / 3, v_mark_every * 2) THEN
-        UPDATE runner_leases SET
-            expires_at = LEAST(GREATEST(expires_at, p_now + v_lease_length), maximum_expires_at),
-            next_check_at = LEAST(GREATEST(expires_at, p_now + v_lease_length), maximum_expires_at)
-        WHERE id IN (SELECT id FROM runner_leases WHERE state = 'active' FOR NO KEY UPDATE SKIP LOCKED);
+    v_late := p_now - v_mark.swept_at > GREATEST(v_lease_length / 3, v_mark_every * 2);
+    PERFORM FROM sweep_marks WHERE sweep = 'leases' AND swept_at = v_mark.swept_at FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        -- Another sweep is granting it, and what it writes cannot be seen yet.
+        RETURN CASE WHEN v_late THEN p_now + v_lease_length ELSE v_mark.grace_until END;
     END IF;
+    UPDATE sweep_marks SET swept_at = p_now, grace_until = CASE WHEN v_late THEN p_now + v_lease_length ELSE grace_until END
+        WHERE sweep = 'leases' RETURNING * INTO STRICT v_mark;
+    IF v_late THEN
+        UPDATE runner_leases SET
+            expires_at = LEAST(GREATEST(expires_at, v_mark.grace_until), maximum_expires_at),
+            next_check_at = LEAST(GREATEST(expires_at, v_mark.grace_until), maximum_expires_at)
+        WHERE id IN (SELECT id FROM runner_leases WHERE state = 'active' AND next_check_at IS NOT NULL
+            FOR NO KEY UPDATE SKIP LOCKED);
+    END IF;
+    RETURN v_mark.grace_until;
 END
 $$;
 --! end
@@ -678,11 +711,13 @@ RETURNS TABLE (lease_id uuid, expiry_outcome text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
+    v_grace_until timestamptz;
 BEGIN
-    PERFORM boardreadyops_grant_grace(v_now);
+    v_grace_until := boardreadyops_grant_grace(v_now);
     FOR lease_id IN SELECT lease.id FROM runner_leases AS lease
         WHERE lease.state = 'active' AND lease.next_check_at <= v_now
             AND (p_only_lease_id IS NULL OR lease.id = p_only_lease_id)
+            AND (v_grace_until IS NULL OR v_grace_until <= v_now OR lease.maximum_expires_at <= v_now)
         ORDER BY lease.next_check_at LIMIT p_limit
     LOOP
         expiry_outcome := boardreadyops_expire_runner_lease(lease_id, v_now);
@@ -711,7 +746,7 @@ CREATE VIEW page_runs WITH (security_invoker = true) AS
            repository.name AS repository_name, run.ref, run.pull_request_number, run.commit_sha, run.base_sha,
            run.status, run.version, run.decision, run.reason_code, run.execution_attempt_id, run.execution_backend,
            run.trust_mode, run.approval, run.retry_id, run.retry_number, run.superseded_by, run.cancelled_by,
-           run.due_at, run.created_at, run.queued_at, run.updated_at, run.finished_at
+           run.due_at, run.created_at, run.queued_at, run.updated_at, run.finished_at, run.needs
     FROM release_runs AS run JOIN repositories AS repository ON repository.id = run.repository_id;
 CREATE VIEW page_attempts WITH (security_invoker = true) AS
     SELECT attempt.id, attempt.release_run_id, attempt.number, attempt.retry_id, attempt.status, attempt.version,
@@ -727,7 +762,7 @@ GRANT SELECT (id, owner, name, installation_id, private) ON repositories TO boar
 GRANT SELECT (id, account_login, suspended, removed) ON installations TO boardreadyops_reader;
 GRANT SELECT (id, installation_id, repository_id, ref, pull_request_number, commit_sha, base_sha, status, version,
               decision, reason_code, execution_attempt_id, execution_backend, trust_mode, approval, retry_id,
-              retry_number, superseded_by, cancelled_by, due_at, created_at, queued_at, updated_at, finished_at)
+              retry_number, superseded_by, cancelled_by, due_at, created_at, queued_at, updated_at, finished_at, needs)
     ON release_runs TO boardreadyops_reader;
 GRANT SELECT (id, installation_id, release_run_id, number, retry_id, status, version, inferred, created_at, updated_at,
               finished_at)

@@ -13,6 +13,6 @@ SELECT 'may ' || privilege || ' on ' || c.relname
 FROM pg_class AS c
 CROSS JOIN unnest(ARRAY['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) AS privilege
 WHERE c.relnamespace = 'public'::regnamespace
-  AND c.relname IN ('release_runs', 'release_run_attempts', 'release_run_transition_events', 'runner_leases')
+  AND c.relname = ANY($1::text[])
   AND (has_table_privilege(c.oid, privilege)
        OR privilege IN ('INSERT', 'UPDATE') AND has_any_column_privilege(c.oid, privilege))

@@ -2,7 +2,7 @@
 SELECT run.id, run.repository_id, run.repository_owner, run.repository_name, run.ref, run.pull_request_number,
        run.commit_sha, run.base_sha, run.status, run.version, run.decision, run.reason_code, run.execution_attempt_id,
        run.trust_mode, run.approval, run.retry_id, run.retry_number, run.superseded_by, run.cancelled_by, run.due_at,
-       run.created_at, run.queued_at, run.updated_at, run.finished_at,
+       run.created_at, run.queued_at, run.updated_at, run.finished_at, run.needs,
        CASE WHEN attempt.lease_state = 'active' THEN attempt.stage END AS stage,
        CASE WHEN attempt.lease_state = 'active' THEN attempt.progress END AS progress,
        CASE WHEN attempt.lease_state = 'active' THEN attempt.message END AS message,
