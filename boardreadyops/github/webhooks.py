@@ -77,7 +77,9 @@ class InstallationSeen:
     repositories: tuple[RepositoryFacts, ...]
 
 
-def receive(headers: Mapping[str, str], body: bytes | bytearray, secrets: Sequence[bytes]) -> Delivery | Rejection:
+def receive(
+    headers: Mapping[str, str], body: bytes | bytearray, secrets: Sequence[bytes]
+) -> Delivery | Rejection:
     """Check one request in a fixed order: headers, signature (any of `secrets`), content type, JSON object.
 
     Header names may come in any case. The size of `body` is the caller's to bound.
