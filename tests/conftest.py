@@ -28,6 +28,9 @@ from boardreadyops.db.migrate import migrate
 from boardreadyops.db.pool import Connection, Database, connect
 from boardreadyops.db.postmaster import Postmaster
 from boardreadyops.db.roles import ensure_roles
+from tests.model.reading import read_picture
+from tests.model.replay import disagreements
+from tests.model.session import EPOCH
 
 TEST_SECRET_KEY = Secret("test-secret-key-0123456789abcdef-test-secret-key")
 FAST_BUT_UNSAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
@@ -108,7 +111,9 @@ async def empty_database(test_server: Secret) -> AsyncIterator[Secret]:
 
 
 @pytest.fixture
-async def database_urls(test_server: Secret, template_database: str) -> AsyncIterator[DatabaseUrls]:
+async def database_urls(
+    request: pytest.FixtureRequest, test_server: Secret, template_database: str
+) -> AsyncIterator[DatabaseUrls]:
     """A new copy of the migrated database."""
     name = _next_name()
     await _on_server(test_server, f"CREATE DATABASE {name} TEMPLATE {template_database} STRATEGY file_copy")
@@ -120,7 +125,21 @@ async def database_urls(test_server: Secret, template_database: str) -> AsyncIte
         await connection.close()
     logins = derived_logins(owner, TEST_SECRET_KEY, embedded=False)
     yield DatabaseUrls(owner, logins.app, logins.reader, TEST_SECRET_KEY)
-    await _on_server(test_server, f"DROP DATABASE {name} WITH (FORCE)")
+    try:
+        if request.node.get_closest_marker("by_hand") is None:
+            await _assert_events_replay(owner)
+    finally:
+        await _on_server(test_server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+async def _assert_events_replay(owner: Secret) -> None:
+    """After every test: its events, replayed through the model, give the status and version of every row."""
+    connection = await connect(owner, application_name="tests replay")
+    try:
+        if await connection.fetchval("SELECT EXISTS (SELECT FROM release_run_transition_events)"):
+            assert disagreements((await read_picture(connection, EPOCH)).state) == []
+    finally:
+        await connection.close()
 
 
 @pytest.fixture

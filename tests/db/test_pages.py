@@ -119,6 +119,7 @@ async def test_the_reading_login_reads_no_payload_token_or_chain(
     assert not [row["name"] for row in readable if row["name"].split(".")[1] in secret]
 
 
+@pytest.mark.by_hand
 async def test_the_newest_of_many_runs_are_read_from_their_index(
     owner_connection: Connection, app_database: Database
 ) -> None:

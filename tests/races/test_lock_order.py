@@ -8,7 +8,6 @@ import pytest
 
 from tests.races.lock_order import FUNCTIONS, IMPOSSIBLE, UNORDERED, Checker
 
-# One call asks several refs, each under the locks of the one before: to be one ref a transaction.
 RUN = "SELECT * INTO v FROM release_runs WHERE id = p_id FOR NO KEY UPDATE;"
 ATTEMPT = "SELECT * INTO v FROM release_run_attempts WHERE id = p_id FOR NO KEY UPDATE;"
 LEASE = "UPDATE runner_leases SET stage = 'running' WHERE id = p_id;"

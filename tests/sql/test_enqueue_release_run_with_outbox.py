@@ -63,6 +63,13 @@ async def test_scenario_03_a_delayed_delivery_of_an_older_commit_is_recorded_sup
     assert await world.owner.fetchval("SELECT head_sha FROM refs") == SHA_B
 
 
+async def test_a_late_commit_keeps_the_base_that_it_was_observed_with(world: World) -> None:
+    await world.opened(SHA_B, minute=5)
+    late = await world.enqueue(replace(observation(SHA_A, minute=1), base_sha="e" * 40))
+    assert late.release_run_id is not None
+    assert (await world.run(late.release_run_id))["base_sha"] == "e" * 40
+
+
 async def test_scenario_04_a_force_push_back_asks_the_old_head_again(world: World) -> None:
     first = await world.opened(SHA_A)
     second = await world.opened(SHA_B, minute=1)

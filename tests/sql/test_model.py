@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
@@ -315,7 +315,8 @@ PROFILE = settings(
     max_examples=60,
     stateful_step_count=40,
     deadline=None,
-    derandomize=_SEED not in os.environ,  # the same walks every time; with the variable set, new ones
+    derandomize=_SEED
+    not in os.environ,  # the same walks every time; with the variable set, those of its number
     print_blob=True,
     database=None,
     suppress_health_check=list(HealthCheck),
@@ -331,4 +332,6 @@ def adapter(database_urls: DatabaseUrls) -> Iterator[Adapter]:
 
 def test_the_functions_answer_and_write_what_the_model_says(adapter: Adapter) -> None:
     machine = type("Machine", (Lifecycle,), {"adapter": adapter})
+    if _SEED in os.environ:
+        machine = seed(int(os.environ[_SEED]))(machine)
     run_state_machine_as_test(machine, settings=copy.copy(PROFILE))

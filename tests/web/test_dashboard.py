@@ -150,6 +150,7 @@ async def test_a_run_without_transitions_says_so(site: Site) -> None:
     assert "No versioned transition is on record" in await page(site, f"/runs/{await site.run(SHA_A)}")
 
 
+@pytest.mark.by_hand
 async def test_older_transitions_that_are_not_shown_are_mentioned(
     site: Site, owner_connection: Connection
 ) -> None:

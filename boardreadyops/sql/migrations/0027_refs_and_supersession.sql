@@ -305,6 +305,7 @@ BEGIN
         RETURN;
     END IF;
     v_run_id := gen_random_uuid();
+    v_ref.base_sha := p_base_sha;  -- the late commit's own, not that of the head
     PERFORM boardreadyops_insert_release_run(v_run_id, v_ref, p_commit_sha, p_trust_mode, v_ref.release_run_id, v_now);
     PERFORM boardreadyops_request_confirm(v_ref, v_now);
     RETURN QUERY SELECT 'superseded'::text, v_run_id, true;
