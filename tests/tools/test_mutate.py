@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from boardreadyops.config import Secret
 from boardreadyops.db.pool import Connection
 from tests.conftest import DatabaseUrls
+from tools.mutate.course import Course
 from tools.mutate.covering import Coverage, tracing_sql
 from tools.mutate.mutants import Mutant, NotSql, mutants_of
 from tools.mutate.operators import Edit
@@ -231,3 +233,11 @@ def test_a_block_is_what_runs_as_one(tmp_path: Path) -> None:
     assert len(found) > 10
     for mutant in found:
         assert f"b{mutant.block.removeprefix('planted:')}" in mutant.diff, mutant
+
+
+def test_a_mutant_that_no_test_meets_survives_and_the_others_go_on(tmp_path: Path) -> None:
+    (mutant, *_) = planted(tmp_path, "    PERFORM now();\n    RETURN 'x';")
+    results, told = Results(tmp_path / "results.jsonl"), list[Result]()
+    course = Course(Path.cwd(), tmp_path, tmp_path, Secret("postgresql://nobody"), 1)
+    course.run([(mutant, []), (mutant, [])], Coverage(), results, told.append)
+    assert [(result.outcome, result.killer) for result in told] == [("survived", "")] * 2

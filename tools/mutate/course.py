@@ -108,13 +108,19 @@ class Course:
         results: Results,
         tell: Callable[[Result], None],
     ) -> None:
-        """Every mutant against its tests; each result is kept at once."""
+        """Every mutant against its tests; each result is kept at once. One that no test meets survives."""
         waiting = list(reversed(jobs))
         running: list[_Job] = []
         try:
             while waiting or running:
                 while waiting and len(running) < self.workers:
-                    running.append(self._start(*waiting.pop(), coverage))
+                    mutant, tests = waiting.pop()
+                    if tests:
+                        running.append(self._start(mutant, tests, coverage))
+                        continue
+                    unmet = _Job(mutant, tests, [], self.scratch).result("survived", coverage.files)
+                    results.add(unmet)
+                    tell(unmet)
                 time.sleep(POLL_SECONDS)
                 for job in list(running):
                     outcome = self._look(job, coverage)
