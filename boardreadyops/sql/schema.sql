@@ -361,14 +361,7 @@ BEGIN
         PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
         RETURN 'ended';
     END IF;
-    IF v_attempt.status <> 'dispatching' OR v_run.status <> 'queued' THEN
-        RETURN 'existing';
-    END IF;
-
-    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', v_now);
-    v_run := boardreadyops_move_release_run(v_run, 'dispatched', 'workflow_dispatched', v_now);
-    PERFORM boardreadyops_raise_publication(v_run);
-    RETURN 'applied';
+    RETURN boardreadyops_advance_workflow(v_run, v_attempt, 'dispatched', v_now);
 END
 $$;
 
@@ -506,10 +499,7 @@ BEGIN
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease.id FOR NO KEY UPDATE;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
     IF v_lease.state <> 'active' OR v_lease.maximum_expires_at <= v_now OR v_lease.stage IS DISTINCT FROM p_lease.stage
-        OR v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
-        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+        OR NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
         RETURN false;
     END IF;
 
@@ -525,6 +515,109 @@ $$;
 
 
 ALTER FUNCTION public.boardreadyops_advance_lease_stage(p_lease public.runner_leases, p_stage text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: release_run_attempts; Type: TABLE; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE TABLE public.release_run_attempts (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    installation_id bigint NOT NULL,
+    repository_id bigint NOT NULL,
+    release_run_id uuid NOT NULL,
+    number public.positive_integer NOT NULL,
+    retry_id uuid NOT NULL,
+    status public.attempt_status NOT NULL,
+    inferred boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    version public.version DEFAULT 0 NOT NULL,
+    event_hash public.chain_hash DEFAULT '\x'::bytea NOT NULL,
+    workflow_run_id public.github_id,
+    workflow_run_attempt public.positive_integer,
+    CONSTRAINT terminal_means_finished CHECK ((((status)::text = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'timed_out'::text, 'stale'::text, 'superseded'::text])) = (finished_at IS NOT NULL)))
+);
+
+
+ALTER TABLE public.release_run_attempts OWNER TO boardreadyops_owner;
+
+--
+-- Name: release_runs; Type: TABLE; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE TABLE public.release_runs (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    installation_id bigint NOT NULL,
+    repository_id bigint NOT NULL,
+    ref public.git_ref NOT NULL,
+    pull_request_number public.positive_integer,
+    commit_sha public.commit_sha NOT NULL,
+    base_sha public.commit_sha,
+    status public.run_status DEFAULT 'queued'::text NOT NULL,
+    decision public.decision,
+    execution_attempt_id uuid,
+    execution_backend public.execution_backend DEFAULT 'runner'::text NOT NULL,
+    trust_mode public.trust_mode NOT NULL,
+    approval public.approval DEFAULT 'not_needed'::text NOT NULL,
+    retry_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    retry_number public.counter DEFAULT 0 NOT NULL,
+    superseded_by uuid,
+    reason_code public.reason_code,
+    cancelled_by public.person,
+    approved_by public.person,
+    approved_at timestamp with time zone,
+    lost_attempts public.counter DEFAULT 0 NOT NULL,
+    given_back public.counter DEFAULT 0 NOT NULL,
+    needs public.capabilities DEFAULT '{}'::text[] NOT NULL,
+    due_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    queued_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    version public.version DEFAULT 0 NOT NULL,
+    event_hash public.chain_hash DEFAULT '\x'::bytea NOT NULL,
+    CONSTRAINT completed_means_decided CHECK ((((status)::text = 'completed'::text) = COALESCE(((decision)::text = ANY (ARRAY['pass'::text, 'fail'::text])), false))),
+    CONSTRAINT open_means_due CHECK (((finished_at IS NULL) = (due_at IS NOT NULL))),
+    CONSTRAINT superseded_names_successor CHECK ((((status)::text <> 'superseded'::text) OR (superseded_by IS NOT NULL))),
+    CONSTRAINT terminal_means_finished CHECK ((((status)::text = ANY (ARRAY['queued'::text, 'dispatched'::text, 'running'::text])) = (finished_at IS NULL)))
+);
+
+
+ALTER TABLE public.release_runs OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_advance_workflow(public.release_runs, public.release_run_attempts, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_advance_workflow(p_run public.release_runs, p_attempt public.release_run_attempts, p_attempt_status text, p_now timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    v_attempt release_run_attempts := p_attempt;
+    v_run release_runs := p_run;
+BEGIN
+    IF v_attempt.status = 'dispatching' THEN
+        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', p_now);
+    END IF;
+    IF p_attempt_status = 'in_progress' AND v_attempt.status = 'dispatched' THEN
+        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'in_progress', 'workflow_reconciled', p_now);
+    END IF;
+    IF p_attempt_status = 'dispatched' AND v_run.status = 'queued' THEN
+        v_run := boardreadyops_move_release_run(v_run, 'dispatched', 'workflow_dispatched', p_now);
+    ELSIF p_attempt_status = 'in_progress' AND v_run.status IN ('queued', 'dispatched') THEN
+        v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', p_now);
+    END IF;
+    IF (v_run.version, v_attempt.version) IS NOT DISTINCT FROM (p_run.version, p_attempt.version) THEN
+        RETURN 'existing';
+    END IF;
+    PERFORM boardreadyops_raise_publication(v_run);
+    RETURN 'applied';
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_advance_workflow(p_run public.release_runs, p_attempt public.release_run_attempts, p_attempt_status text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
 -- Name: release_run_transition_events; Type: TABLE; Schema: public; Owner: boardreadyops_owner
@@ -622,50 +715,6 @@ $$;
 ALTER FUNCTION public.boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
--- Name: release_runs; Type: TABLE; Schema: public; Owner: boardreadyops_owner
---
-
-CREATE TABLE public.release_runs (
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    installation_id bigint NOT NULL,
-    repository_id bigint NOT NULL,
-    ref public.git_ref NOT NULL,
-    pull_request_number public.positive_integer,
-    commit_sha public.commit_sha NOT NULL,
-    base_sha public.commit_sha,
-    status public.run_status DEFAULT 'queued'::text NOT NULL,
-    decision public.decision,
-    execution_attempt_id uuid,
-    execution_backend public.execution_backend DEFAULT 'runner'::text NOT NULL,
-    trust_mode public.trust_mode NOT NULL,
-    approval public.approval DEFAULT 'not_needed'::text NOT NULL,
-    retry_id uuid DEFAULT gen_random_uuid() NOT NULL,
-    retry_number public.counter DEFAULT 0 NOT NULL,
-    superseded_by uuid,
-    reason_code public.reason_code,
-    cancelled_by public.person,
-    approved_by public.person,
-    approved_at timestamp with time zone,
-    lost_attempts public.counter DEFAULT 0 NOT NULL,
-    given_back public.counter DEFAULT 0 NOT NULL,
-    needs public.capabilities DEFAULT '{}'::text[] NOT NULL,
-    due_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL,
-    queued_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    finished_at timestamp with time zone,
-    version public.version DEFAULT 0 NOT NULL,
-    event_hash public.chain_hash DEFAULT '\x'::bytea NOT NULL,
-    CONSTRAINT completed_means_decided CHECK ((((status)::text = 'completed'::text) = COALESCE(((decision)::text = ANY (ARRAY['pass'::text, 'fail'::text])), false))),
-    CONSTRAINT open_means_due CHECK (((finished_at IS NULL) = (due_at IS NOT NULL))),
-    CONSTRAINT superseded_names_successor CHECK ((((status)::text <> 'superseded'::text) OR (superseded_by IS NOT NULL))),
-    CONSTRAINT terminal_means_finished CHECK ((((status)::text = ANY (ARRAY['queued'::text, 'dispatched'::text, 'running'::text])) = (finished_at IS NULL)))
-);
-
-
-ALTER TABLE public.release_runs OWNER TO boardreadyops_owner;
-
---
 -- Name: boardreadyops_ask_again(public.release_runs, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
@@ -692,32 +741,6 @@ $$;
 
 
 ALTER FUNCTION public.boardreadyops_ask_again(p_run public.release_runs, p_reason_code text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
-
---
--- Name: release_run_attempts; Type: TABLE; Schema: public; Owner: boardreadyops_owner
---
-
-CREATE TABLE public.release_run_attempts (
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    installation_id bigint NOT NULL,
-    repository_id bigint NOT NULL,
-    release_run_id uuid NOT NULL,
-    number public.positive_integer NOT NULL,
-    retry_id uuid NOT NULL,
-    status public.attempt_status NOT NULL,
-    inferred boolean DEFAULT false NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    finished_at timestamp with time zone,
-    version public.version DEFAULT 0 NOT NULL,
-    event_hash public.chain_hash DEFAULT '\x'::bytea NOT NULL,
-    workflow_run_id public.github_id,
-    workflow_run_attempt public.positive_integer,
-    CONSTRAINT terminal_means_finished CHECK ((((status)::text = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'timed_out'::text, 'stale'::text, 'superseded'::text])) = (finished_at IS NOT NULL)))
-);
-
-
-ALTER TABLE public.release_run_attempts OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_audit_runner_result(public.release_run_attempts, uuid, text, bytea, text, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -1266,7 +1289,7 @@ ALTER FUNCTION public.boardreadyops_end_release_run(p_run public.release_runs, p
 CREATE FUNCTION public.boardreadyops_enqueue_pushed_ref(p_installation_id bigint, p_repository_id bigint, p_ref text, p_before text, p_commit_sha text, p_confirmed_observation bigint DEFAULT NULL::bigint, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(enqueue_outcome text, release_run_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    AS $$
+    AS $_$
 DECLARE
     v_now timestamptz;
     v_enabled boolean;
@@ -1291,6 +1314,9 @@ BEGIN
         RETURN;
     END IF;
     IF NOT v_new AND p_confirmed_observation IS NULL AND p_commit_sha = v_ref.head_sha AND v_ref.open THEN
+        -- Created twice: the deletion between the two may still be under way, so from now on a deletion is asked about.
+        UPDATE refs SET deleted_at = v_now WHERE repository_id = p_repository_id AND ref = p_ref
+            AND deleted_at IS NULL AND p_before ~ '^0+$';
         RETURN QUERY SELECT 'existing'::text, v_ref.release_run_id;
         RETURN;
     END IF;
@@ -1315,7 +1341,7 @@ BEGIN
     PERFORM boardreadyops_cancel_ref_runs(v_ref, 'ref_deleted', v_now);
     RETURN QUERY SELECT 'closed'::text, NULL::uuid;
 END
-$$;
+$_$;
 
 
 ALTER FUNCTION public.boardreadyops_enqueue_pushed_ref(p_installation_id bigint, p_repository_id bigint, p_ref text, p_before text, p_commit_sha text, p_confirmed_observation bigint, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
@@ -1402,10 +1428,7 @@ BEGIN
         UPDATE runner_leases SET next_check_at = expires_at WHERE id = p_lease_id;
         RETURN 'rearmed';
     END IF;
-    IF v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
-        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+    IF NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
         UPDATE runner_leases SET state = 'expired', ended_at = v_now WHERE id = p_lease_id;
         RETURN 'closed';
     END IF;
@@ -1689,6 +1712,21 @@ $$;
 
 
 ALTER FUNCTION public.boardreadyops_issue_runner_enrollment(p_installation_id bigint, p_repository_ids bigint[], p_name text, p_token_digest bytea, p_ttl_seconds integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_lease_holds(public.release_runs, public.release_run_attempts, public.runner_leases); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_lease_holds(p_run public.release_runs, p_attempt public.release_run_attempts, p_lease public.runner_leases) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT (p_run.execution_attempt_id, p_run.status, p_run.version, p_attempt.status, p_attempt.version)
+        IS NOT DISTINCT FROM (p_attempt.id, p_lease.expected_run_status, p_lease.expected_run_version,
+                              p_lease.expected_attempt_status, p_lease.expected_attempt_version)
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_lease_holds(p_run public.release_runs, p_attempt public.release_run_attempts, p_lease public.runner_leases) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_list_due(text, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -2252,17 +2290,10 @@ BEGIN
     IF p_workflow_status = 'completed' THEN
         RETURN boardreadyops_settle_silent_workflow(v_run, v_attempt, p_grace_seconds, v_now);
     END IF;
-    IF p_workflow_status <> 'in_progress' OR v_attempt.status NOT IN ('dispatching', 'dispatched') THEN
+    IF p_workflow_status <> 'in_progress' OR v_attempt.status = 'queued' THEN
         RETURN 'existing';
     END IF;
-
-    IF v_attempt.status = 'dispatching' THEN
-        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', v_now);
-    END IF;
-    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'in_progress', 'workflow_reconciled', v_now);
-    v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', v_now);
-    PERFORM boardreadyops_raise_publication(v_run);
-    RETURN 'applied';
+    RETURN boardreadyops_advance_workflow(v_run, v_attempt, 'in_progress', v_now);
 END
 $$;
 
@@ -2482,10 +2513,7 @@ BEGIN
         ON lease.execution_attempt_id = attempt.id WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF attempt;
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
-    IF v_lease.state <> 'active' OR v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
-        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+    IF v_lease.state <> 'active' OR NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
         RETURN CASE v_lease.state WHEN 'relinquished' THEN 'replayed' ELSE 'stale' END;
     END IF;
     IF COALESCE(p_reason NOT IN ('shutdown', 'capacity', 'operator', 'job_error', 'capability'), true) THEN
@@ -2759,18 +2787,17 @@ BEGIN
     END IF;
 
     UPDATE runner_registrations SET revoked_at = COALESCE(p_now, clock_timestamp()) WHERE id = p_registration_id;
-    FOR v_run IN SELECT run.* FROM release_runs AS run WHERE run.id IN (SELECT lease.release_run_id
+    PERFORM FROM release_runs AS run WHERE run.id IN (SELECT lease.release_run_id
         FROM runner_leases AS lease WHERE lease.registration_id = p_registration_id AND lease.state = 'active')
-        ORDER BY run.id FOR NO KEY UPDATE
+        ORDER BY run.id FOR NO KEY UPDATE;
+    FOR v_lease IN SELECT * FROM runner_leases WHERE registration_id = p_registration_id AND state = 'active'
+        ORDER BY release_run_id
     LOOP
-        SELECT * INTO v_attempt FROM release_run_attempts WHERE id = v_run.execution_attempt_id FOR NO KEY UPDATE;
-        SELECT * INTO v_lease FROM runner_leases WHERE execution_attempt_id = v_attempt.id AND state = 'active'
-            AND registration_id = p_registration_id FOR NO KEY UPDATE;
-        CONTINUE WHEN NOT FOUND;
+        SELECT * INTO STRICT v_run FROM release_runs WHERE id = v_lease.release_run_id;
+        SELECT * INTO STRICT v_attempt FROM release_run_attempts WHERE id = v_lease.execution_attempt_id FOR NO KEY UPDATE;
+        SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = v_lease.id FOR NO KEY UPDATE;
         v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
-        IF (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+        IF NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
             UPDATE runner_leases SET state = 'revoked', ended_at = v_now WHERE id = v_lease.id;
             CONTINUE;
         END IF;
@@ -4548,102 +4575,87 @@ REVOKE ALL ON FUNCTION public.boardreadyops_advance_lease_stage(p_lease public.r
 
 
 --
--- Name: TABLE release_run_transition_events; Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: TABLE release_run_attempts; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-GRANT SELECT ON TABLE public.release_run_transition_events TO boardreadyops_app;
-
-
---
--- Name: COLUMN release_run_transition_events.id; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+GRANT SELECT ON TABLE public.release_run_attempts TO boardreadyops_app;
 
 
 --
--- Name: COLUMN release_run_transition_events.installation_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: COLUMN release_run_attempts.id; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-GRANT SELECT(installation_id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_transition_events.release_run_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(release_run_id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+GRANT SELECT(id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
--- Name: COLUMN release_run_transition_events.execution_attempt_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: COLUMN release_run_attempts.installation_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-GRANT SELECT(execution_attempt_id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_transition_events.entity_type; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(entity_type) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+GRANT SELECT(installation_id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
--- Name: COLUMN release_run_transition_events.from_status; Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: COLUMN release_run_attempts.release_run_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-GRANT SELECT(from_status) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_transition_events.to_status; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(to_status) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+GRANT SELECT(release_run_id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
--- Name: COLUMN release_run_transition_events.from_version; Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: COLUMN release_run_attempts.number; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-GRANT SELECT(from_version) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_transition_events.to_version; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(to_version) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+GRANT SELECT(number) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
--- Name: COLUMN release_run_transition_events.reason_code; Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: COLUMN release_run_attempts.retry_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-GRANT SELECT(reason_code) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_transition_events.occurred_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(occurred_at) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+GRANT SELECT(retry_id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
--- Name: FUNCTION boardreadyops_append_transition_event(p_event public.release_run_transition_events, p_previous_hash bytea); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: COLUMN release_run_attempts.status; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_append_transition_event(p_event public.release_run_transition_events, p_previous_hash bytea) FROM PUBLIC;
+GRANT SELECT(status) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
--- Name: FUNCTION boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: COLUMN release_run_attempts.inferred; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone) TO boardreadyops_app;
+GRANT SELECT(inferred) ON TABLE public.release_run_attempts TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_attempts.created_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(created_at) ON TABLE public.release_run_attempts TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_attempts.updated_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(updated_at) ON TABLE public.release_run_attempts TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_attempts.finished_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(finished_at) ON TABLE public.release_run_attempts TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_attempts.version; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(version) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
@@ -4829,94 +4841,116 @@ GRANT SELECT(version) ON TABLE public.release_runs TO boardreadyops_reader;
 
 
 --
+-- Name: FUNCTION boardreadyops_advance_workflow(p_run public.release_runs, p_attempt public.release_run_attempts, p_attempt_status text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_advance_workflow(p_run public.release_runs, p_attempt public.release_run_attempts, p_attempt_status text, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: TABLE release_run_transition_events; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT ON TABLE public.release_run_transition_events TO boardreadyops_app;
+
+
+--
+-- Name: COLUMN release_run_transition_events.id; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.installation_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(installation_id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.release_run_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(release_run_id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.execution_attempt_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(execution_attempt_id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.entity_type; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(entity_type) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.from_status; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(from_status) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.to_status; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(to_status) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.from_version; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(from_version) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.to_version; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(to_version) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.reason_code; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(reason_code) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.occurred_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(occurred_at) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: FUNCTION boardreadyops_append_transition_event(p_event public.release_run_transition_events, p_previous_hash bytea); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_append_transition_event(p_event public.release_run_transition_events, p_previous_hash bytea) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
 -- Name: FUNCTION boardreadyops_ask_again(p_run public.release_runs, p_reason_code text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
 REVOKE ALL ON FUNCTION public.boardreadyops_ask_again(p_run public.release_runs, p_reason_code text, p_now timestamp with time zone) FROM PUBLIC;
-
-
---
--- Name: TABLE release_run_attempts; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT ON TABLE public.release_run_attempts TO boardreadyops_app;
-
-
---
--- Name: COLUMN release_run_attempts.id; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.installation_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(installation_id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.release_run_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(release_run_id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.number; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(number) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.retry_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(retry_id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.status; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(status) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.inferred; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(inferred) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.created_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(created_at) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.updated_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(updated_at) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.finished_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(finished_at) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.version; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(version) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
@@ -5115,6 +5149,13 @@ REVOKE ALL ON FUNCTION public.boardreadyops_insert_release_run(p_id uuid, p_ref 
 
 REVOKE ALL ON FUNCTION public.boardreadyops_issue_runner_enrollment(p_installation_id bigint, p_repository_ids bigint[], p_name text, p_token_digest bytea, p_ttl_seconds integer, p_now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.boardreadyops_issue_runner_enrollment(p_installation_id bigint, p_repository_ids bigint[], p_name text, p_token_digest bytea, p_ttl_seconds integer, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_lease_holds(p_run public.release_runs, p_attempt public.release_run_attempts, p_lease public.runner_leases); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_lease_holds(p_run public.release_runs, p_attempt public.release_run_attempts, p_lease public.runner_leases) FROM PUBLIC;
 
 
 --

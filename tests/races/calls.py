@@ -265,3 +265,12 @@ def acknowledge_checks(claimed: Sequence[publications.ClaimedPublication]) -> Ca
         return ",".join(said) or "nothing"
 
     return call
+
+
+def record_verification(due: publications.DueVerification, finding: Literal["different", "gone"]) -> Call:
+    async def call(connection: Connection) -> str:
+        return await publications.record_verification(
+            connection, publication_id=due.publication_id, seq=due.seq, finding=finding
+        )
+
+    return call

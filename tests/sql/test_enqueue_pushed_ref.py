@@ -86,9 +86,11 @@ async def test_scenario_12_a_pushed_ref_is_serialised_and_superseded_like_a_pull
 async def test_a_repeat_is_existing_and_writes_nothing(world: World) -> None:
     run_id = await pushed(world, ZEROS, SHA_A)
     before = await world.everything()
-    assert await push(world, ZEROS, SHA_A) == Pushed("existing", run_id)
     assert await push(world, SHA_C, SHA_A) == Pushed("existing", run_id)
     assert await world.everything() == before
+    before = await world.everything(but=("refs",))
+    assert await push(world, ZEROS, SHA_A) == Pushed("existing", run_id)
+    assert await world.everything(but=("refs",)) == before
 
 
 async def test_five_deliveries_at_once_open_one_run(world: World) -> None:
@@ -200,6 +202,13 @@ async def test_a_late_repeat_of_a_deletion_asks_once_the_ref_was_made_again_at_t
     observation = await world.owner.fetchval("SELECT observation FROM refs")
     assert (await push(world, SHA_A, None, confirmed=observation)).outcome == "closed"
     assert (await head(world))[:2] == (SHA_A, False)
+
+
+async def test_a_deletion_that_two_creations_at_one_commit_overtook_is_asked_for(world: World) -> None:
+    await pushed(world, ZEROS, SHA_A)
+    assert (await push(world, ZEROS, SHA_A)).outcome == "existing"
+    assert (await push(world, SHA_A, None)).outcome == "ask"
+    assert (await head(world))[:2] == (SHA_A, True)
 
 
 async def test_a_deletion_while_the_tenant_is_disabled_closes_the_ref(world: World) -> None:

@@ -112,37 +112,6 @@ async def test_the_run_deadline_is_tested_before_the_expiry(world: World) -> Non
     assert (await lease_of(world, grant))["state"] == "timed_out"
 
 
-@pytest.mark.parametrize(
-    ("drift", "back"),
-    [
-        ("UPDATE runner_leases SET expected_run_version = 9", None),
-        ("UPDATE runner_leases SET expected_run_status = 'queued'", None),
-        ("UPDATE runner_leases SET expected_attempt_version = 9", None),
-        ("UPDATE runner_leases SET expected_attempt_status = 'reporting'", None),
-        (
-            "UPDATE release_runs SET execution_attempt_id = NULL",
-            "UPDATE release_runs SET execution_attempt_id = (SELECT id FROM release_run_attempts)",
-        ),
-        (
-            "UPDATE release_runs SET execution_attempt_id = gen_random_uuid()",
-            "UPDATE release_runs SET execution_attempt_id = (SELECT id FROM release_run_attempts)",
-        ),
-    ],
-)
-async def test_drift_from_the_snapshot_fails_closed(world: World, drift: str, back: str | None) -> None:
-    run_id = await world.opened()
-    grant = await world.claimed()
-    await world.owner.execute("ALTER TABLE release_runs DISABLE TRIGGER ALL")
-    await world.owner.execute(drift)
-    before = await world.everything(but=("runner_leases", "sweep_marks"))
-    assert await lost(world, grant) == "closed"
-    assert await world.everything(but=("runner_leases", "sweep_marks")) == before
-    assert (await lease_of(world, grant))["state"] == "expired"
-    if back is not None:
-        await world.owner.execute(back)
-    assert (await world.run(run_id))["status"] == "running"
-
-
 async def test_an_ended_lease_is_none_of_the_sweeps_business(world: World) -> None:
     await world.opened()
     grant = await world.claimed()

@@ -169,16 +169,6 @@ async def test_an_unknown_lease_has_no_answer(world: World) -> None:
         )
 
 
-async def test_drift_from_the_leases_snapshot_fails_closed(world: World) -> None:
-    run_id = await world.opened()
-    grant = await world.claimed()
-    await world.owner.execute("UPDATE runner_leases SET expected_run_version = expected_run_version - 1")
-    await beat(world, grant.lease_id, "reporting")
-    assert (await world.attempt(grant.execution_attempt_id))["status"] == "in_progress"
-    assert len(await world.history(run_id)) == 1
-    await world.owner.execute("UPDATE runner_leases SET expected_run_version = expected_run_version + 1")
-
-
 @pytest.mark.parametrize("fault", ["unknown", "used", "expired"])
 async def test_a_bad_enrolment_is_refused_without_saying_which(world: World, fault: str) -> None:
     digest = hashlib.sha256(b"enrolment").digest()

@@ -1,7 +1,7 @@
 -- Purpose: GitHub answered a dispatch, or a look-up found it. The workflow run's id (null when GitHub gave none) and attempt
 --          (null: the first) are stored always, whoever holds the row by now; if the attempt has ended meanwhile its workflow run is cancelled.
 -- Outcomes, in this order: not_found | conflict (another workflow run is bound; this one is to be cancelled) | ended |
---   existing (dispatched before, or further) | applied: attempt dispatching -> dispatched, run queued -> dispatched.
+--   existing (both dispatched before, or further) | applied: attempt dispatching -> dispatched, run queued -> dispatched.
 --   Safe to repeat.
 -- Locks: run -> attempt -> outbox/publication. Writes: attempt, run, events, outbox, publication.
 CREATE OR REPLACE FUNCTION boardreadyops_acknowledge_workflow_dispatch(
@@ -31,13 +31,6 @@ BEGIN
         PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
         RETURN 'ended';
     END IF;
-    IF v_attempt.status <> 'dispatching' OR v_run.status <> 'queued' THEN
-        RETURN 'existing';
-    END IF;
-
-    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', v_now);
-    v_run := boardreadyops_move_release_run(v_run, 'dispatched', 'workflow_dispatched', v_now);
-    PERFORM boardreadyops_raise_publication(v_run);
-    RETURN 'applied';
+    RETURN boardreadyops_advance_workflow(v_run, v_attempt, 'dispatched', v_now);
 END
 $$;

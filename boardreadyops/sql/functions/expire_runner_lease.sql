@@ -27,10 +27,7 @@ BEGIN
         UPDATE runner_leases SET next_check_at = expires_at WHERE id = p_lease_id;
         RETURN 'rearmed';
     END IF;
-    IF v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
-        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+    IF NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
         UPDATE runner_leases SET state = 'expired', ended_at = v_now WHERE id = p_lease_id;
         RETURN 'closed';
     END IF;

@@ -62,6 +62,39 @@ LANGUAGE sql AS $$
     ON CONFLICT (repository_id, workflow_run_id) WHERE kind = 'workflow_cancel' AND settled_at IS NULL DO NOTHING
 $$;
 --! end
+--! begin functions/advance_workflow.sql
+-- Purpose: attempt and run come as far as GitHub's word on their workflow run says, `dispatched` or `in_progress`; whichever
+--          is there already, or further, stays.
+-- Outcomes: existing (both are) | applied.
+-- Locks: publication; the caller holds run and attempt. Writes: attempt, run, events, publication.
+-- Internal: called only by guarded functions.
+CREATE OR REPLACE FUNCTION boardreadyops_advance_workflow(
+    p_run release_runs, p_attempt release_run_attempts, p_attempt_status text, p_now timestamptz) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_attempt release_run_attempts := p_attempt;
+    v_run release_runs := p_run;
+BEGIN
+    IF v_attempt.status = 'dispatching' THEN
+        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', p_now);
+    END IF;
+    IF p_attempt_status = 'in_progress' AND v_attempt.status = 'dispatched' THEN
+        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'in_progress', 'workflow_reconciled', p_now);
+    END IF;
+    IF p_attempt_status = 'dispatched' AND v_run.status = 'queued' THEN
+        v_run := boardreadyops_move_release_run(v_run, 'dispatched', 'workflow_dispatched', p_now);
+    ELSIF p_attempt_status = 'in_progress' AND v_run.status IN ('queued', 'dispatched') THEN
+        v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', p_now);
+    END IF;
+    IF (v_run.version, v_attempt.version) IS NOT DISTINCT FROM (p_run.version, p_attempt.version) THEN
+        RETURN 'existing';
+    END IF;
+    PERFORM boardreadyops_raise_publication(v_run);
+    RETURN 'applied';
+END
+$$;
+--! end
+
 --! begin functions/bind_workflow_run.sql
 -- Purpose: binds an attempt to the workflow run that executes it. The first to say so wins, whether the dispatch's answer,
 --          a run-name or a signed token; another workflow run is refused and its cancellation asked for.
@@ -167,7 +200,7 @@ $$;
 -- Purpose: GitHub answered a dispatch, or a look-up found it. The workflow run's id (null when GitHub gave none) and attempt
 --          (null: the first) are stored always, whoever holds the row by now; if the attempt has ended meanwhile its workflow run is cancelled.
 -- Outcomes, in this order: not_found | conflict (another workflow run is bound; this one is to be cancelled) | ended |
---   existing (dispatched before, or further) | applied: attempt dispatching -> dispatched, run queued -> dispatched.
+--   existing (both dispatched before, or further) | applied: attempt dispatching -> dispatched, run queued -> dispatched.
 --   Safe to repeat.
 -- Locks: run -> attempt -> outbox/publication. Writes: attempt, run, events, outbox, publication.
 CREATE OR REPLACE FUNCTION boardreadyops_acknowledge_workflow_dispatch(
@@ -197,14 +230,7 @@ BEGIN
         PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
         RETURN 'ended';
     END IF;
-    IF v_attempt.status <> 'dispatching' OR v_run.status <> 'queued' THEN
-        RETURN 'existing';
-    END IF;
-
-    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', v_now);
-    v_run := boardreadyops_move_release_run(v_run, 'dispatched', 'workflow_dispatched', v_now);
-    PERFORM boardreadyops_raise_publication(v_run);
-    RETURN 'applied';
+    RETURN boardreadyops_advance_workflow(v_run, v_attempt, 'dispatched', v_now);
 END
 $$;
 --! end

@@ -196,17 +196,10 @@ BEGIN
     IF p_workflow_status = 'completed' THEN
         RETURN boardreadyops_settle_silent_workflow(v_run, v_attempt, p_grace_seconds, v_now);
     END IF;
-    IF p_workflow_status <> 'in_progress' OR v_attempt.status NOT IN ('dispatching', 'dispatched') THEN
+    IF p_workflow_status <> 'in_progress' OR v_attempt.status = 'queued' THEN
         RETURN 'existing';
     END IF;
-
-    IF v_attempt.status = 'dispatching' THEN
-        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', v_now);
-    END IF;
-    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'in_progress', 'workflow_reconciled', v_now);
-    v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', v_now);
-    PERFORM boardreadyops_raise_publication(v_run);
-    RETURN 'applied';
+    RETURN boardreadyops_advance_workflow(v_run, v_attempt, 'in_progress', v_now);
 END
 $$;
 --! end
