@@ -213,7 +213,8 @@ async def test_a_login_that_could_write_any_guarded_table_may_not_serve(
 
 
 @pytest.mark.parametrize(
-    "sql", ["DELETE FROM {0}", "UPDATE {0} SET {1} = DEFAULT", "INSERT INTO {0} DEFAULT VALUES", "TRUNCATE {0}"]
+    "sql",
+    ["DELETE FROM {0}", "UPDATE {0} SET {1} = DEFAULT", "INSERT INTO {0} DEFAULT VALUES", "TRUNCATE {0}"],
 )
 async def test_the_working_login_is_refused_lifecycle_writes(
     owner_connection: Connection, app_database: Database, sql: str

@@ -217,3 +217,23 @@ async def test_a_deletion_while_the_tenant_is_disabled_closes_the_ref(world: Wor
     assert (await push(world, SHA_A, SHA_B)).outcome == "disabled"
     assert (await push(world, SHA_A, None)).outcome == "closed"
     assert (await head(world))[:2] == (SHA_A, False)
+
+
+async def test_a_ref_that_was_deleted_once_is_pushed_to_as_ever(world: World) -> None:
+    await pushed(world, ZEROS, SHA_A)
+    assert (await push(world, SHA_A, None)).outcome == "closed"
+    assert (await push(world, ZEROS, SHA_A)).outcome == "ask"
+    observation = await world.owner.fetchval("SELECT observation FROM refs")
+    assert (await push(world, ZEROS, SHA_A, confirmed=observation)).outcome == "existing"
+    assert (await push(world, SHA_A, SHA_B)).outcome == "created"
+
+
+async def test_a_confirm_of_the_head_applies_the_level_rule(world: World) -> None:
+    run_id = await pushed(world, ZEROS, SHA_A)
+    await world.call("cancel_installation_runs", 1, "installation_suspended", 10)
+    assert await push(world, ZEROS, SHA_A) == Pushed("existing", run_id)
+    assert (await world.run(run_id))["status"] == "cancelled"
+    observation = await world.owner.fetchval("SELECT observation FROM refs")
+    assert await push(world, ZEROS, SHA_A, confirmed=observation) == Pushed("existing", run_id)
+    run = await world.run(run_id)
+    assert (run["status"], run["reason_code"]) == ("queued", "head_returned")

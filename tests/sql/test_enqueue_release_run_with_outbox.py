@@ -173,3 +173,20 @@ async def test_a_suspended_installation_opens_nothing(world: World) -> None:
     before = await world.everything()
     assert (await world.enqueue(observation())).outcome == "disabled"
     assert await world.everything() == before
+
+
+async def test_a_late_commit_is_known_by_its_own_ref_only(world: World) -> None:
+    await world.opened(SHA_B, number=2)
+    newer = await world.opened(SHA_A, minute=1)
+    late = await world.enqueue(observation(SHA_B))
+    assert late.outcome == "superseded"
+    assert late.release_run_id is not None
+    run = await world.run(late.release_run_id)
+    assert (run["ref"], run["superseded_by"]) == ("refs/pull/1/head", newer)
+
+
+async def test_an_outdated_confirm_writes_nothing(world: World) -> None:
+    await world.opened()
+    before = await world.everything()
+    assert (await world.enqueue(observation(SHA_B, minute=1), confirmed=7)).outcome == "moved_on"
+    assert await world.everything() == before

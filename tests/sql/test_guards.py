@@ -194,10 +194,15 @@ async def test_a_run_already_running_is_not_started_twice(world: World) -> None:
     assert (await world.attempt(dispatch.attempt_id))["status"] == "in_progress"
 
 
-async def test_a_dispatch_of_a_run_that_was_moved_by_hand_is_not_given_up(world: World) -> None:
+@pytest.mark.parametrize("moved", BY_HAND)
+async def test_a_dispatch_that_was_moved_by_hand_is_not_given_up(world: World, moved: str) -> None:
     dispatch = await claimed_dispatch(world)
-    key = dispatch.run_id, "queued", 0, dispatch.attempt_id, "dispatched", "moved_by_hand", None
-    assert await world.answer("transition_release_run_state", *key, "dispatching", 1, None) == "applied"
+    run_status, attempt_status = BY_HAND[moved]
+    key = dispatch.run_id, "queued", 0, dispatch.attempt_id, run_status, "moved_by_hand", None
+    assert (
+        await world.answer("transition_release_run_state", *key, "dispatching", 1, attempt_status)
+        == "applied"
+    )
     before = await world.history(dispatch.run_id)
     again = dispatch.effect_id, dispatch.generation, "refused"
     assert await world.answer("give_up_workflow_dispatch", *again) == "ended"

@@ -29,7 +29,7 @@ BEGIN
     END IF;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
     UPDATE outbox SET settled_at = v_now, outcome_code = p_cause, claimed_until = NULL WHERE id = p_effect_id;
-    IF v_run.execution_attempt_id <> v_attempt.id OR v_attempt.status <> 'dispatching' OR v_run.status <> 'queued' THEN
+    IF v_attempt.status <> 'dispatching' OR v_run.status <> 'queued' THEN
         RETURN 'ended';
     END IF;
 
