@@ -263,5 +263,8 @@ async def test_the_mark_moves_every_five_seconds_and_no_other_sweeps_does(
     await world.owner.execute("INSERT INTO sweep_marks VALUES ('another', $1)", now)
     await world.owner.execute("UPDATE sweep_marks SET swept_at = $1", now - gap)
     await world.call("expire_runner_leases", 10, None, now)
-    marks = dict(await world.owner.fetch("SELECT sweep, swept_at FROM sweep_marks"))
-    assert marks == {"leases": now if moves else now - gap, "another": now - gap}
+    marks = await world.owner.fetch("SELECT sweep, swept_at FROM sweep_marks")
+    assert {row["sweep"]: row["swept_at"] for row in marks} == {
+        "leases": now if moves else now - gap,
+        "another": now - gap,
+    }
