@@ -2376,7 +2376,7 @@ BEGIN
         WHEN v_accepted_digest = p_body_sha256 THEN 'replayed'
         WHEN v_accepted_digest IS NOT NULL THEN 'conflict'
         WHEN v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id OR v_run.retry_id IS DISTINCT FROM p_retry_id
-            OR (v_attempt.finished_at IS NOT NULL AND NOT v_attempt.inferred) THEN 'late' END;
+            OR v_attempt.status = 'queued' OR (v_attempt.finished_at IS NOT NULL AND NOT v_attempt.inferred) THEN 'late' END;
     IF v_refusal IS NOT NULL THEN
         RETURN QUERY SELECT v_refusal, boardreadyops_audit_runner_result(
             v_attempt, p_registration_id, v_refusal, p_body_sha256, p_status, p_decision, v_now);
@@ -2874,6 +2874,7 @@ CREATE FUNCTION public.boardreadyops_settle_silent_workflow(p_run public.release
     LANGUAGE plpgsql
     AS $$
 DECLARE
+    v_attempt release_run_attempts := p_attempt;
     v_finding reconciliation_findings;
 BEGIN
     SELECT * INTO v_finding FROM reconciliation_findings WHERE release_run_id = p_run.id
@@ -2891,7 +2892,9 @@ BEGIN
     END IF;
 
     UPDATE reconciliation_findings SET settled_at = p_now, next_check_at = NULL WHERE id = v_finding.id;
-    UPDATE release_run_attempts SET inferred = true WHERE id = p_attempt.id;
+    -- The attempt ends before its run, so that no workflow run is cancelled: this one is over, or made to run again by now.
+    v_attempt.inferred := true;
+    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'failed', 'workflow_reconciled', p_now);
     PERFORM boardreadyops_end_release_run(p_run, 'failed', 'workflow_reconciled', p_now);
     RETURN 'applied';
 END
