@@ -343,13 +343,13 @@ DECLARE
     v_attempt release_run_attempts;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN outbox AS effect ON effect.release_run_id = run.id
-        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch' FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs AS run WHERE run.id = (SELECT effect.release_run_id FROM outbox AS effect
+        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch') FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN outbox AS effect
-        ON effect.execution_attempt_id = attempt.id WHERE effect.id = p_effect_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts AS attempt WHERE attempt.id =
+        (SELECT effect.execution_attempt_id FROM outbox AS effect WHERE effect.id = p_effect_id) FOR NO KEY UPDATE;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
     IF p_workflow_run_id IS NOT NULL AND boardreadyops_bind_workflow_run(
         v_run, v_attempt, p_workflow_run_id, COALESCE(p_workflow_run_attempt, 1), v_now) = 'conflict' THEN
@@ -787,14 +787,14 @@ DECLARE
     v_effect outbox;
     v_outcome text;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN outbox AS effect ON effect.release_run_id = run.id
-        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch' FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs AS run WHERE run.id = (SELECT effect.release_run_id FROM outbox AS effect
+        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch') FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN QUERY SELECT 'not_found'::text, NULL::uuid, NULL::uuid, NULL::text, NULL::timestamptz;
         RETURN;
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN outbox AS effect
-        ON effect.execution_attempt_id = attempt.id WHERE effect.id = p_effect_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts AS attempt WHERE attempt.id =
+        (SELECT effect.execution_attempt_id FROM outbox AS effect WHERE effect.id = p_effect_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_effect FROM outbox AS effect WHERE effect.id = p_effect_id FOR NO KEY UPDATE;
     v_outcome := CASE
         WHEN v_effect.generation IS DISTINCT FROM p_generation OR v_effect.settled_at IS NOT NULL THEN 'stale'
@@ -1412,13 +1412,13 @@ DECLARE
     v_lease runner_leases;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN runner_leases AS lease ON lease.release_run_id = run.id
-        WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF run SKIP LOCKED;
+    SELECT * INTO v_run FROM release_runs
+        WHERE id = (SELECT release_run_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN runner_leases AS lease
-        ON lease.execution_attempt_id = attempt.id WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts
+        WHERE id = (SELECT execution_attempt_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
     v_now := GREATEST(p_now, v_run.updated_at, v_attempt.updated_at);
     IF v_lease.state <> 'active' THEN
@@ -1523,13 +1523,13 @@ DECLARE
     v_effect outbox;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN outbox AS effect ON effect.release_run_id = run.id
-        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch' FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs AS run WHERE run.id = (SELECT effect.release_run_id FROM outbox AS effect
+        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch') FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN outbox AS effect
-        ON effect.execution_attempt_id = attempt.id WHERE effect.id = p_effect_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts AS attempt WHERE attempt.id =
+        (SELECT effect.execution_attempt_id FROM outbox AS effect WHERE effect.id = p_effect_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_effect FROM outbox WHERE id = p_effect_id FOR NO KEY UPDATE;
     IF v_effect.generation IS DISTINCT FROM p_generation OR v_effect.settled_at IS NOT NULL THEN
         RETURN 'stale';
@@ -2257,8 +2257,8 @@ BEGIN
         ORDER BY workflow_run_id = p_workflow_run_id DESC NULLS LAST, workflow_run_attempt DESC LIMIT 1;
     IF p_workflow_run_attempt > 1 THEN
         PERFORM boardreadyops_lock_tenant(v_found.installation_id, p_repository_id);
-        PERFORM FROM refs JOIN release_runs AS run ON run.repository_id = refs.repository_id AND run.ref = refs.ref
-            WHERE run.id = v_found.release_run_id FOR NO KEY UPDATE OF refs;
+        PERFORM FROM refs WHERE repository_id = p_repository_id
+            AND ref = (SELECT run.ref FROM release_runs AS run WHERE run.id = v_found.release_run_id) FOR NO KEY UPDATE;
     END IF;
     SELECT * INTO v_run FROM release_runs
         WHERE id = v_found.release_run_id AND execution_backend = 'actions' FOR NO KEY UPDATE;
@@ -2314,9 +2314,8 @@ DECLARE
     v_publication publications;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run
-        JOIN publications AS publication ON publication.release_run_id = run.id
-        WHERE publication.id = p_publication_id FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs
+        WHERE id = (SELECT release_run_id FROM publications WHERE id = p_publication_id) FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
     END IF;
@@ -2413,8 +2412,8 @@ DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
     v_publication publications;
 BEGIN
-    PERFORM FROM release_runs AS run JOIN publications AS publication ON publication.release_run_id = run.id
-        WHERE publication.id = p_publication_id FOR SHARE OF run;
+    PERFORM FROM release_runs
+        WHERE id = (SELECT release_run_id FROM publications WHERE id = p_publication_id) FOR SHARE;
     SELECT * INTO v_publication FROM publications WHERE id = p_publication_id FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
@@ -2504,13 +2503,13 @@ DECLARE
     v_now timestamptz;
     v_delay_seconds integer := 0;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN runner_leases AS lease ON lease.release_run_id = run.id
-        WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs
+        WHERE id = (SELECT release_run_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN runner_leases AS lease
-        ON lease.execution_attempt_id = attempt.id WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts
+        WHERE id = (SELECT execution_attempt_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
     IF v_lease.state <> 'active' OR NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Literal
 from uuid import UUID, uuid4
 
-from boardreadyops.db import dispatches, leases, publications, results, runners, runs, sweeps
+from boardreadyops.db import dispatches, leases, outbox, publications, results, runners, runs, sweeps
 from boardreadyops.db.leases import LeaseGrant
 from boardreadyops.db.metadata import put_installation
 from boardreadyops.db.pool import Connection
@@ -21,6 +21,22 @@ def enqueue(seen: Observation, *, confirmed: int | None = None) -> Call:
     async def call(connection: Connection) -> str:
         answer = await runs.enqueue_release_run(connection, seen, confirmed_observation=confirmed)
         return answer.outcome + (" asks" if answer.confirm_requested else "")
+
+    return call
+
+
+def push(before: str, after: str) -> Call:
+    async def call(connection: Connection) -> str:
+        answer = await runs.enqueue_pushed_ref(
+            connection,
+            installation_id=1,
+            repository_id=10,
+            ref="refs/heads/main",
+            before=before,
+            commit_sha=after,
+            confirmed_observation=None,
+        )
+        return answer.outcome
 
     return call
 
@@ -238,6 +254,14 @@ def reconcile(status: str, *, workflow_run_attempt: int = 1, grace_seconds: int 
             workflow_status=status,
             grace_seconds=grace_seconds,
         )
+
+    return call
+
+
+def claim_effects() -> Call:
+    async def call(connection: Connection) -> str:
+        claimed = await outbox.claim_outbox(connection, limit=10, lease_seconds=60)
+        return f"{len(claimed)} claimed" if claimed else "nothing"
 
     return call
 

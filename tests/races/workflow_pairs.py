@@ -85,6 +85,23 @@ async def _(arena: Arena) -> Sequence[Script]:
 
 
 @race(
+    "dispatch giving up x a claim that follows",
+    ("applied", "nothing", "a queued (stale, dispatching); workflow_dispatch due, workflow_dispatch silent"),
+    (
+        "applied",
+        "1 claimed",
+        "a queued (stale, dispatching); workflow_dispatch due, workflow_dispatch silent",
+    ),
+    ("stale", "1 claimed", "a queued (dispatching); workflow_dispatch started"),
+    tells=("effects",),
+)
+async def _(arena: Arena) -> Sequence[Script]:
+    effect = await _started(arena)
+    await arena.owner.execute("UPDATE outbox SET claimed_until = now()")
+    return script("give up", calls.give_up(effect)), script("claim", calls.claim_effects())
+
+
+@race(
     "dispatch acknowledge x result",
     ("applied", "accepted", "a completed/pass (completed)"),
     ("ended", "accepted", "a completed/pass (completed)"),

@@ -144,7 +144,7 @@ async def test_a_mark_holds_for_its_own_installation_and_until_its_time(world: W
     run_id = await world.opened()
     runner = await world.runner(installation_id=1)
     await found(world, 2, 20)
-    await mark(world, 2, ahead="1 hour", rescan_in="1 hour")
+    await mark(world, 2, ahead="1 hour", rescan_in="2 hours")
     await mark(world, 1, ahead="1 hour", rescan_in="1 hour")
     rescan_at = await world.owner.fetchval("SELECT rescan_at FROM claim_marks WHERE installation_id = 1")
     assert await claimed_run(world, runner, now=rescan_at - timedelta(microseconds=1)) is None

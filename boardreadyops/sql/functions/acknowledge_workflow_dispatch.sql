@@ -13,13 +13,13 @@ DECLARE
     v_attempt release_run_attempts;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN outbox AS effect ON effect.release_run_id = run.id
-        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch' FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs AS run WHERE run.id = (SELECT effect.release_run_id FROM outbox AS effect
+        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch') FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN outbox AS effect
-        ON effect.execution_attempt_id = attempt.id WHERE effect.id = p_effect_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts AS attempt WHERE attempt.id =
+        (SELECT effect.execution_attempt_id FROM outbox AS effect WHERE effect.id = p_effect_id) FOR NO KEY UPDATE;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
     IF p_workflow_run_id IS NOT NULL AND boardreadyops_bind_workflow_run(
         v_run, v_attempt, p_workflow_run_id, COALESCE(p_workflow_run_attempt, 1), v_now) = 'conflict' THEN

@@ -10,8 +10,8 @@ DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
     v_publication publications;
 BEGIN
-    PERFORM FROM release_runs AS run JOIN publications AS publication ON publication.release_run_id = run.id
-        WHERE publication.id = p_publication_id FOR SHARE OF run;
+    PERFORM FROM release_runs
+        WHERE id = (SELECT release_run_id FROM publications WHERE id = p_publication_id) FOR SHARE;
     SELECT * INTO v_publication FROM publications WHERE id = p_publication_id FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';

@@ -166,8 +166,8 @@ BEGIN
         ORDER BY workflow_run_id = p_workflow_run_id DESC NULLS LAST, workflow_run_attempt DESC LIMIT 1;
     IF p_workflow_run_attempt > 1 THEN
         PERFORM boardreadyops_lock_tenant(v_found.installation_id, p_repository_id);
-        PERFORM FROM refs JOIN release_runs AS run ON run.repository_id = refs.repository_id AND run.ref = refs.ref
-            WHERE run.id = v_found.release_run_id FOR NO KEY UPDATE OF refs;
+        PERFORM FROM refs WHERE repository_id = p_repository_id
+            AND ref = (SELECT run.ref FROM release_runs AS run WHERE run.id = v_found.release_run_id) FOR NO KEY UPDATE;
     END IF;
     SELECT * INTO v_run FROM release_runs
         WHERE id = v_found.release_run_id AND execution_backend = 'actions' FOR NO KEY UPDATE;

@@ -535,13 +535,13 @@ DECLARE
     v_now timestamptz;
     v_delay_seconds integer := 0;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN runner_leases AS lease ON lease.release_run_id = run.id
-        WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs
+        WHERE id = (SELECT release_run_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN runner_leases AS lease
-        ON lease.execution_attempt_id = attempt.id WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts
+        WHERE id = (SELECT execution_attempt_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
     IF v_lease.state <> 'active' OR NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
@@ -669,13 +669,13 @@ DECLARE
     v_lease runner_leases;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN runner_leases AS lease ON lease.release_run_id = run.id
-        WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF run SKIP LOCKED;
+    SELECT * INTO v_run FROM release_runs
+        WHERE id = (SELECT release_run_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN runner_leases AS lease
-        ON lease.execution_attempt_id = attempt.id WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts
+        WHERE id = (SELECT execution_attempt_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
     v_now := GREATEST(p_now, v_run.updated_at, v_attempt.updated_at);
     IF v_lease.state <> 'active' THEN
