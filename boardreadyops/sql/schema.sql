@@ -2715,6 +2715,10 @@ BEGIN
     UPDATE release_run_attempts SET status = 'in_progress', workflow_run_id = p_workflow_run_id,
         workflow_run_attempt = p_workflow_run_attempt WHERE id = v_run.execution_attempt_id;
     v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', p_now);
+    -- Owed since its earlier attempt ended, and not sent: it would end this one.
+    UPDATE outbox SET settled_at = p_now, outcome_code = 'retried', claimed_until = NULL
+        WHERE repository_id = p_run.repository_id AND workflow_run_id = p_workflow_run_id
+            AND kind = 'workflow_cancel' AND settled_at IS NULL;
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'retried';
 END

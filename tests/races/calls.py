@@ -63,12 +63,20 @@ def cancel(run_id: UUID) -> Call:
 
 
 def suspend() -> Call:
+    return _installation(suspended=True)
+
+
+def unsuspend() -> Call:
+    return _installation(suspended=False)
+
+
+def _installation(*, suspended: bool) -> Call:
     async def call(connection: Connection) -> str:
         state = InstallationState(
             installation_id=1,
             account_login="acme",
             account_id=7,
-            suspended=True,
+            suspended=suspended,
             removed=False,
             observed_at=datetime.now(UTC),
         )
@@ -83,6 +91,14 @@ def cancel_installation() -> Call:
             connection, installation_id=1, reason_code="installation_suspended", limit=10
         )
         return f"{count} cancelled"
+
+    return call
+
+
+def resume_installation() -> Call:
+    async def call(connection: Connection) -> str:
+        count = await sweeps.resume_installation(connection, installation_id=1, limit=10)
+        return f"{count} due"
 
     return call
 

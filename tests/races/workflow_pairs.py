@@ -177,3 +177,28 @@ async def _(arena: Arena) -> Sequence[Script]:
         script("re-run", calls.reconcile("in_progress", workflow_run_attempt=2)),
         script("retry", calls.retry(asked[0])),
     )
+
+
+@race(
+    "re-run on GitHub x resumption",
+    (
+        "ended",
+        "written+1 due",
+        "a cancelled (cancelled); confirm_pull_request due, workflow_cancel due, workflow_dispatch dispatched",
+    ),
+    (
+        "retried",
+        "written+1 due",
+        "a running retry 1 (cancelled, in_progress); confirm_pull_request due, workflow_cancel retried,"
+        " workflow_dispatch dispatched",
+    ),
+    tells=("effects",),
+)
+async def _(arena: Arena) -> Sequence[Script]:
+    await _dispatched(arena)
+    for call in (calls.suspend(), calls.cancel_installation()):
+        await call(arena.app)
+    return (
+        script("re-run", calls.reconcile("in_progress", workflow_run_attempt=2)),
+        Script("resumption", ((calls.unsuspend(), calls.resume_installation()),)),
+    )

@@ -90,8 +90,8 @@ def _run(
 def _tests(mutant: Mutant, coverage: Coverage, races: str) -> list[str]:
     failed = set(coverage.failed)
     tests = [test for test in coverage.of(mutant.block) if test not in failed]
-    if races == "all" or (races == "locks" and mutant.kind in RACED):
-        return sorted(tests, key=lambda test: not test.startswith(RACES)) if mutant.kind in RACED else tests
+    if races == "all" or (races == "locks" and mutant.kind in RACED | {"perform"}):
+        return sorted(tests, key=lambda test: test.startswith(RACES) is not (mutant.kind in RACED))
     return [test for test in tests if not test.startswith(RACES)]
 
 
