@@ -2428,7 +2428,6 @@ BEGIN
     UPDATE publications SET
         verify_at = NULL,
         desired_seq = desired_seq + CASE p_finding WHEN 'different' THEN 1 ELSE 0 END,
-        available_at = CASE p_finding WHEN 'different' THEN v_now ELSE available_at END,
         closed_code = CASE p_finding WHEN 'gone' THEN 'gone' WHEN 'frozen' THEN 'frozen' END
     WHERE id = p_publication_id;
     IF p_finding IN ('frozen', 'gone') THEN

@@ -307,7 +307,7 @@ def acknowledge_checks(claimed: Sequence[publications.ClaimedPublication]) -> Ca
     return call
 
 
-def record_verification(due: publications.DueVerification, finding: Literal["different", "gone"]) -> Call:
+def record_verification(due: publications.DueVerification, finding: Literal["different", "frozen"]) -> Call:
     async def call(connection: Connection) -> str:
         return await publications.record_verification(
             connection, publication_id=due.publication_id, seq=due.seq, finding=finding

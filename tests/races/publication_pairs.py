@@ -129,3 +129,19 @@ async def _(arena: Arena) -> Sequence[Script]:
         script("one", calls.record_verification(due, "different")),
         script("other", calls.record_verification(due, "different")),
     )
+
+
+@race(
+    "read-back of a frozen check x cancel",
+    ("applied", "applied", "a cancelled; a0.0 cancelled due, a0.1 cancelled due"),
+    ("stale", "applied", "a cancelled; a0.0 cancelled due"),
+    tells=("checks",),
+)
+async def _(arena: Arena) -> Sequence[Script]:
+    run_id = await arena.opened()
+    await arena.told(900)
+    await arena.owner.execute("UPDATE publications SET verify_at = now()")
+    (due,) = await claim_verifications(arena.app, limit=1, lease_seconds=60)
+    return script("read-back", calls.record_verification(due, "frozen")), script(
+        "cancel", calls.cancel(run_id)
+    )

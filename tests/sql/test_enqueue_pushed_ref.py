@@ -12,6 +12,7 @@ from boardreadyops.db.runs import Pushed, enqueue_pushed_ref
 from tests.sql.conftest import SHA_A, SHA_B, SHA_C, World
 
 ZEROS = "0" * 40
+LONG = f"refs/heads/{'b' * 200}"
 MAIN, TAG, QUEUE = "refs/heads/main", "refs/tags/v1.0", "refs/heads/gh-readonly-queue/main/pr-1-abc"
 
 
@@ -51,7 +52,12 @@ async def head(world: World, ref: str = MAIN) -> tuple[str, bool, UUID | None]:
 
 @pytest.mark.parametrize(
     ("ref", "check_name"),
-    [(MAIN, "BoardReadyOps (main)"), (TAG, "BoardReadyOps (v1.0)"), (QUEUE, "BoardReadyOps")],
+    [
+        (MAIN, "BoardReadyOps (main)"),
+        (TAG, "BoardReadyOps (v1.0)"),
+        (QUEUE, "BoardReadyOps"),
+        (LONG, f"BoardReadyOps ({'b' * 180})"),
+    ],
 )
 async def test_a_new_ref_opens_a_run_under_its_own_check_name(
     world: World, ref: str, check_name: str

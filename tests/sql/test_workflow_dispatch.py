@@ -97,6 +97,13 @@ async def test_a_planned_attempt_waits_for_its_check_and_is_dispatched_once(worl
     assert (effect["release_run_id"], effect["execution_attempt_id"]) == (run_id, attempt_id)
 
 
+async def test_attempts_are_numbered_by_run(world: World) -> None:
+    await world.execute_by("actions")
+    for number in (1, 2):
+        run = await world.run(await world.opened(number=number))
+        assert (await world.attempt(run["execution_attempt_id"]))["number"] == 1
+
+
 async def test_begin_marks_the_dispatch_as_started_once(world: World) -> None:
     dispatch = await claimed_dispatch(world)
     begun = await begin(world, dispatch)
