@@ -2522,7 +2522,7 @@ BEGIN
         v_run.lost_attempts := v_run.lost_attempts + 1;
     ELSE
         v_run.given_back := v_run.given_back + 1;
-        v_delay_seconds := LEAST(60, 2 ^ LEAST(v_run.given_back, 6));
+        v_delay_seconds := LEAST(60, 2 ^ v_run.given_back);
     END IF;
     IF p_reason = 'capability' THEN
         v_run.needs := (SELECT COALESCE(array_agg(DISTINCT left(need, 200) ORDER BY left(need, 200)), '{}')
@@ -2548,11 +2548,12 @@ CREATE FUNCTION public.boardreadyops_replace_silent_dispatch(p_run public.releas
     AS $$
 DECLARE
     v_run release_runs := p_run;
-    v_attempt release_run_attempts;
+    v_attempt release_run_attempts := p_attempt;
 BEGIN
     v_run.lost_attempts := p_run.lost_attempts + 1;
     IF v_run.lost_attempts >= (SELECT max_execution_attempts FROM deployment_settings) THEN
-        UPDATE release_run_attempts SET inferred = true WHERE id = p_attempt.id;
+        v_attempt.inferred := true;
+        PERFORM boardreadyops_move_execution_attempt(v_attempt, 'failed', 'runner_attempts_exhausted', p_now);
         RETURN boardreadyops_end_release_run(v_run, 'failed', 'runner_attempts_exhausted', p_now);
     END IF;
 
@@ -2587,11 +2588,11 @@ BEGIN
     WHERE refs.repository_id = p_landed.repository_id AND refs.head_sha = p_landed.commit_sha AND refs.open
         AND newest.check_name = p_landed.check_name AND run.status NOT IN ('cancelled', 'superseded')
     ORDER BY CASE
-        WHEN run.status = 'completed' AND run.decision = 'pass' THEN 2
+        WHEN run.decision = 'pass' THEN 2
         WHEN run.finished_at IS NULL THEN 1
         ELSE 0 END, newest.release_run_id, newest.ordinal DESC
     LIMIT 1;
-    IF FOUND AND v_worst.release_run_id <> p_landed.release_run_id AND v_worst.check_run_id < p_landed.check_run_id THEN
+    IF v_worst.check_run_id < p_landed.check_run_id THEN
         -- A repeatable read that knows only this row must fail, not raise it and leave the new one behind.
         UPDATE publications SET available_at = available_at WHERE id = v_worst.id;
         PERFORM boardreadyops_open_next_ordinal(v_worst, p_now);

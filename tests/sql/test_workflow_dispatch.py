@@ -278,6 +278,8 @@ async def test_a_silent_dispatch_is_replaced_by_a_new_attempt(world: World) -> N
         (dispatch.attempt_id, "silent"),
         (attempt["id"], None),
     ]
+    told = await world.publication(dispatch.run_id)
+    assert (told["payload"]["execution_attempt_id"], told["desired_seq"]) == (str(attempt["id"]), 2)
     assert await acknowledge(world, dispatch, 77) == "ended"
     assert [row["workflow_run_id"] for row in await world.owed("workflow_cancel")] == [77]
 
@@ -320,3 +322,13 @@ async def test_giving_up_after_the_end_settles_the_effect_alone(
     assert await give_up(world, dispatch, cause) == "ended"
     assert (await effect_of(world, dispatch))["outcome_code"] == cause
     assert await world.everything(but=("outbox",)) == before
+
+
+async def test_an_attempt_has_one_dispatch_however_often_it_is_asked_for(world: World) -> None:
+    dispatch = await claimed_dispatch(world)
+    for _ in range(2):
+        await world.owner.execute(
+            "SELECT boardreadyops_request_dispatch(run, attempt, now()) FROM release_runs AS run"
+            " JOIN release_run_attempts AS attempt ON attempt.id = run.execution_attempt_id"
+        )
+    assert [row["id"] for row in await world.owed("workflow_dispatch")] == [dispatch.effect_id]

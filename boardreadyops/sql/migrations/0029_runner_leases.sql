@@ -555,7 +555,7 @@ BEGIN
         v_run.lost_attempts := v_run.lost_attempts + 1;
     ELSE
         v_run.given_back := v_run.given_back + 1;
-        v_delay_seconds := LEAST(60, 2 ^ LEAST(v_run.given_back, 6));
+        v_delay_seconds := LEAST(60, 2 ^ v_run.given_back);
     END IF;
     IF p_reason = 'capability' THEN
         v_run.needs := (SELECT COALESCE(array_agg(DISTINCT left(need, 200) ORDER BY left(need, 200)), '{}')
