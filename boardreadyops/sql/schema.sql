@@ -507,7 +507,7 @@ BEGIN
         v_attempt := boardreadyops_move_execution_attempt(v_attempt, p_stage, 'runner_lease_heartbeat', v_now);
     END IF;
     UPDATE runner_leases SET stage = p_stage WHERE id = v_lease.id;
-    PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
+    PERFORM boardreadyops_settle_lease(v_run, v_attempt);
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN true;
 END
@@ -1272,7 +1272,7 @@ BEGIN
         v_cancelled_workflow_id := v_attempt.workflow_run_id;
     END IF;
     v_run := boardreadyops_move_release_run(p_run, p_next_status, p_reason_code, v_now);
-    PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
+    PERFORM boardreadyops_settle_lease(v_run, v_attempt);
     PERFORM boardreadyops_request_workflow_cancel(p_run, v_cancelled_workflow_id, v_now);
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN v_run;
@@ -2391,7 +2391,7 @@ BEGIN
     v_attempt := boardreadyops_move_execution_attempt(v_attempt, p_status, v_reason, v_now);
     v_run.decision := p_decision;
     v_run := boardreadyops_move_release_run(v_run, p_status, v_reason, v_now);
-    PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
+    PERFORM boardreadyops_settle_lease(v_run, v_attempt);
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN QUERY SELECT 'accepted'::text, NULL::bigint;
 END
@@ -2740,9 +2740,8 @@ DECLARE
     v_ref refs;
     v_outcome text;
 BEGIN
-    SELECT * INTO v_run FROM release_runs AS run
-        WHERE run.id = p_release_run_id AND run.installation_id = p_installation_id;
-    IF NOT FOUND OR boardreadyops_lock_tenant(p_installation_id, v_run.repository_id) IS NOT TRUE THEN
+    SELECT * INTO v_run FROM release_runs AS run WHERE run.id = p_release_run_id;
+    IF boardreadyops_lock_tenant(p_installation_id, v_run.repository_id) IS NOT TRUE THEN
         RETURN QUERY SELECT 'not_found'::text, NULL::uuid, NULL::integer;
         RETURN;
     END IF;
@@ -2816,20 +2815,16 @@ $$;
 ALTER FUNCTION public.boardreadyops_revoke_runner(p_registration_id uuid, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
--- Name: boardreadyops_settle_lease(public.release_runs, public.release_run_attempts, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+-- Name: boardreadyops_settle_lease(public.release_runs, public.release_run_attempts); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
-CREATE FUNCTION public.boardreadyops_settle_lease(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone) RETURNS void
+CREATE FUNCTION public.boardreadyops_settle_lease(p_run public.release_runs, p_attempt public.release_run_attempts) RETURNS void
     LANGUAGE plpgsql
     AS $$
 BEGIN
     UPDATE runner_leases SET
-        state = CASE
-            WHEN p_run.finished_at IS NOT NULL THEN p_run.status
-            WHEN p_attempt.status = 'stale' THEN 'expired'
-            WHEN p_attempt.finished_at IS NOT NULL THEN p_attempt.status
-            ELSE state END,
-        ended_at = CASE WHEN p_run.finished_at IS NOT NULL OR p_attempt.finished_at IS NOT NULL THEN p_now END,
+        state = CASE WHEN p_run.finished_at IS NOT NULL THEN p_run.status ELSE state END,
+        ended_at = p_run.finished_at,
         expected_run_status = p_run.status,
         expected_run_version = p_run.version,
         expected_attempt_status = p_attempt.status,
@@ -2839,7 +2834,7 @@ END
 $$;
 
 
-ALTER FUNCTION public.boardreadyops_settle_lease(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+ALTER FUNCTION public.boardreadyops_settle_lease(p_run public.release_runs, p_attempt public.release_run_attempts) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_settle_outbox(bigint, bigint, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -3081,7 +3076,7 @@ BEGIN
     IF p_next_run_status IS NOT NULL THEN
         v_run := boardreadyops_move_release_run(v_run, p_next_run_status, p_reason_code, v_now);
     END IF;
-    PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
+    PERFORM boardreadyops_settle_lease(v_run, v_attempt);
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN QUERY SELECT 'applied'::text, v_run.status::text, v_run.version::bigint,
         v_attempt.status::text, v_attempt.version::bigint;
@@ -5518,10 +5513,10 @@ GRANT ALL ON FUNCTION public.boardreadyops_revoke_runner(p_registration_id uuid,
 
 
 --
--- Name: FUNCTION boardreadyops_settle_lease(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: FUNCTION boardreadyops_settle_lease(p_run public.release_runs, p_attempt public.release_run_attempts); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_settle_lease(p_run public.release_runs, p_attempt public.release_run_attempts, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.boardreadyops_settle_lease(p_run public.release_runs, p_attempt public.release_run_attempts) FROM PUBLIC;
 
 
 --

@@ -10,6 +10,7 @@ import pytest
 from boardreadyops.db.dispatches import reconcile_workflow_run
 from tests.sql.conftest import SHA_A, SHA_B, World, observation
 from tests.sql.test_cancel_release_run import cancel
+from tests.sql.test_neighbours import found, opened_at
 from tests.sql.test_workflow_dispatch import Dispatch, acknowledge, begin, claimed_dispatch
 
 GRACE_SECONDS = 300
@@ -233,6 +234,9 @@ async def test_a_re_run_of_an_open_run_changes_nothing(world: World) -> None:
 async def test_a_re_run_that_nobody_needs_is_cancelled(world: World, why: str) -> None:
     dispatch = await running(world)
     assert await end_of(world, dispatch) == "applied"
+    await found(world, 2, 20)
+    for place in ((2, 20, 1), (1, 10, 2)):  # the same commit heads other open refs
+        await opened_at(world, place)
     match why:
         case "moved on":
             await world.opened(SHA_B, minute=1)

@@ -11,6 +11,7 @@ import pytest
 from boardreadyops.db.runs import Retried, retry_release_run
 from tests.sql.conftest import SHA_A, SHA_B, World, observation
 from tests.sql.test_cancel_release_run import cancel
+from tests.sql.test_neighbours import found, opened_at
 
 
 async def retry(world: World, run_id: UUID, expected: int = 0, *, installation_id: int = 1) -> Retried:
@@ -197,3 +198,15 @@ async def test_a_history_that_begins_again_never_goes_back_in_time(world: World)
     finished_at = (await world.run(run_id))["finished_at"]
     await world.call("retry_release_run", 1, run_id, 0, finished_at.replace(year=2001))
     assert (await world.run(run_id))["updated_at"] == finished_at
+
+
+async def test_its_own_ref_decides_and_no_other_of_that_name_or_commit(world: World) -> None:
+    await found(world, 2, 20)
+    for place in ((2, 20, 1), (1, 10, 2)):
+        await opened_at(world, place)
+        closed = replace(
+            observation(minute=1, number=place[2]), installation_id=place[0], repository_id=place[1]
+        )
+        await world.close(closed)
+    run_id = await failed_run(world)
+    assert (await retry(world, run_id)).outcome == "created"

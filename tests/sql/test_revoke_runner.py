@@ -8,6 +8,7 @@ import pytest
 
 from boardreadyops.db.runners import revoke_runner
 from tests.sql.conftest import World
+from tests.sql.test_held_rows import meanwhile
 from tests.sql.test_runner_leases import beat, claim
 
 
@@ -94,3 +95,32 @@ async def test_a_finished_run_of_a_revoked_runner_stays_as_it_is(world: World) -
     await revoke(world, runner)
     assert await world.run(run_id) == before
     assert await world.owner.fetchval("SELECT state FROM runner_leases") == "completed"
+
+
+async def test_it_waits_for_the_runs_of_its_own_leases_alone(world: World) -> None:
+    for number in (1, 2, 3):
+        await world.opened(number=number)
+    runner = await world.runner()
+    ended = await world.claimed(runner)
+    await world.report(ended)
+    mine, theirs = await world.claimed(runner), await world.claimed(await world.runner(name="bench-2"))
+    held = f"SELECT FROM release_runs WHERE id <> '{mine.release_run_id}' FOR UPDATE"
+    assert (await meanwhile(world, held, "revoke_runner", runner))[0][0] == "applied"
+    rows = await world.owner.fetch("SELECT id, state FROM runner_leases")
+    assert {row["id"]: row["state"] for row in rows} == {
+        ended.lease_id: "completed",
+        mine.lease_id: "revoked",
+        theirs.lease_id: "active",
+    }
+
+
+async def test_a_lease_that_drifted_ends_alone(world: World) -> None:
+    for number in (1, 2):
+        await world.opened(number=number)
+    runner = await world.runner()
+    drifted, other = await world.claimed(runner), await world.claimed(await world.runner(name="bench-2"))
+    drift = "UPDATE runner_leases SET expected_run_version = 9 WHERE id = $1"
+    await world.owner.execute(drift, drifted.lease_id)
+    assert await revoke(world, runner) == "applied"
+    rows = await world.owner.fetch("SELECT id FROM runner_leases WHERE state = 'active'")
+    assert [row["id"] for row in rows] == [other.lease_id]

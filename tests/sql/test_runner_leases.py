@@ -215,3 +215,13 @@ async def test_an_enrolment_names_its_own_tenant_and_lives_at_most_an_hour(
     arguments = installation_id, repositories, "bench", b"\1" * 32, ttl_seconds
     assert await world.answer("issue_runner_enrollment", *arguments) == outcome
     assert await world.count("runner_enrollments") == (1 if outcome == "issued" else 0)
+
+
+async def test_an_enrolment_is_over_at_its_last_moment_and_a_refusal_registers_nobody(world: World) -> None:
+    await world.call("issue_runner_enrollment", 1, None, "bench", b"\1" * 32, 900)
+    expires_at = await world.owner.fetchval("SELECT expires_at FROM runner_enrollments")
+    arguments = b"\1" * 32, b"\2" * 32, "bench", "1"
+    assert await world.answer("register_runner", *arguments, expires_at) == "refused"
+    assert await world.count("runner_registrations") == 0
+    just = expires_at - timedelta(microseconds=1)
+    assert await world.answer("register_runner", *arguments, just) == "registered"

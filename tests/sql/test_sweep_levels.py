@@ -49,6 +49,24 @@ async def test_open_refs_are_marked_in_batches_once(world: World) -> None:
     assert await world.everything() == before
 
 
+@pytest.mark.parametrize(
+    ("table", "kept"),
+    [
+        ("outbox", "UPDATE outbox SET settled_at = now(), outcome_code = 'confirmed'"),
+        ("publications", "UPDATE publications SET acked_seq = desired_seq"),
+        ("publications", "UPDATE publications SET closed_code = 'gone'"),
+        ("publications", "UPDATE publications SET leased = true"),
+    ],
+)
+async def test_what_is_told_closed_or_being_told_keeps_its_time(world: World, table: str, kept: str) -> None:
+    await interrupted(world)
+    await resume(world)
+    await world.owner.execute(f"UPDATE {table} SET available_at = now() + interval '3 hours'")
+    await world.owner.execute(kept)
+    await resume(world)
+    assert await world.owner.fetchval(f"SELECT min(available_at) > now() FROM {table}")
+
+
 async def test_what_github_is_owed_is_due_at_once_when_the_tenant_is_back(world: World) -> None:
     await interrupted(world)
     await resume(world)

@@ -210,3 +210,22 @@ async def test_the_states_in_the_database_are_the_states_in_python(
         "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contypid = $1::text::regtype", domain
     )
     assert set(re.findall(r"'([a-z_]+)'", check)) == set(enumeration)
+
+
+async def test_a_lease_ends_under_the_name_of_its_run(world: World) -> None:
+    run_id = await world.opened()
+    grant = await world.claimed()
+    arguments = (
+        run_id,
+        "running",
+        1,
+        grant.execution_attempt_id,
+        "failed",
+        "tidied",
+        None,
+        "in_progress",
+        0,
+        "stale",
+    )
+    assert await world.answer("transition_release_run_state", *arguments) == "applied"
+    assert await world.owner.fetchval("SELECT state FROM runner_leases") == "failed"

@@ -26,7 +26,7 @@ BEGIN
         v_attempt := boardreadyops_move_execution_attempt(v_attempt, p_stage, 'runner_lease_heartbeat', v_now);
     END IF;
     UPDATE runner_leases SET stage = p_stage WHERE id = v_lease.id;
-    PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
+    PERFORM boardreadyops_settle_lease(v_run, v_attempt);
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN true;
 END

@@ -53,7 +53,7 @@ BEGIN
     v_attempt := boardreadyops_move_execution_attempt(v_attempt, p_status, v_reason, v_now);
     v_run.decision := p_decision;
     v_run := boardreadyops_move_release_run(v_run, p_status, v_reason, v_now);
-    PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
+    PERFORM boardreadyops_settle_lease(v_run, v_attempt);
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN QUERY SELECT 'accepted'::text, NULL::bigint;
 END

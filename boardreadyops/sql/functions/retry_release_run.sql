@@ -14,9 +14,8 @@ DECLARE
     v_ref refs;
     v_outcome text;
 BEGIN
-    SELECT * INTO v_run FROM release_runs AS run
-        WHERE run.id = p_release_run_id AND run.installation_id = p_installation_id;
-    IF NOT FOUND OR boardreadyops_lock_tenant(p_installation_id, v_run.repository_id) IS NOT TRUE THEN
+    SELECT * INTO v_run FROM release_runs AS run WHERE run.id = p_release_run_id;
+    IF boardreadyops_lock_tenant(p_installation_id, v_run.repository_id) IS NOT TRUE THEN
         RETURN QUERY SELECT 'not_found'::text, NULL::uuid, NULL::integer;
         RETURN;
     END IF;

@@ -304,7 +304,7 @@ BEGIN
     IF p_next_run_status IS NOT NULL THEN
         v_run := boardreadyops_move_release_run(v_run, p_next_run_status, p_reason_code, v_now);
     END IF;
-    PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
+    PERFORM boardreadyops_settle_lease(v_run, v_attempt);
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN QUERY SELECT 'applied'::text, v_run.status::text, v_run.version::bigint,
         v_attempt.status::text, v_attempt.version::bigint;

@@ -45,7 +45,7 @@ BEGIN
         v_cancelled_workflow_id := v_attempt.workflow_run_id;
     END IF;
     v_run := boardreadyops_move_release_run(p_run, p_next_status, p_reason_code, v_now);
-    PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
+    PERFORM boardreadyops_settle_lease(v_run, v_attempt);
     PERFORM boardreadyops_request_workflow_cancel(p_run, v_cancelled_workflow_id, v_now);
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN v_run;

@@ -116,7 +116,7 @@ BEGIN
     v_attempt := boardreadyops_move_execution_attempt(v_attempt, p_status, v_reason, v_now);
     v_run.decision := p_decision;
     v_run := boardreadyops_move_release_run(v_run, p_status, v_reason, v_now);
-    PERFORM boardreadyops_settle_lease(v_run, v_attempt, v_now);
+    PERFORM boardreadyops_settle_lease(v_run, v_attempt);
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN QUERY SELECT 'accepted'::text, NULL::bigint;
 END
@@ -139,9 +139,8 @@ DECLARE
     v_ref refs;
     v_outcome text;
 BEGIN
-    SELECT * INTO v_run FROM release_runs AS run
-        WHERE run.id = p_release_run_id AND run.installation_id = p_installation_id;
-    IF NOT FOUND OR boardreadyops_lock_tenant(p_installation_id, v_run.repository_id) IS NOT TRUE THEN
+    SELECT * INTO v_run FROM release_runs AS run WHERE run.id = p_release_run_id;
+    IF boardreadyops_lock_tenant(p_installation_id, v_run.repository_id) IS NOT TRUE THEN
         RETURN QUERY SELECT 'not_found'::text, NULL::uuid, NULL::integer;
         RETURN;
     END IF;
