@@ -2877,7 +2877,7 @@ DECLARE
 BEGIN
     SELECT * INTO v_finding FROM reconciliation_findings WHERE release_run_id = p_run.id
         AND execution_attempt_id = p_attempt.id AND outcome_code = 'workflow_ended_without_result'
-        AND settled_at IS NULL FOR NO KEY UPDATE;
+        AND settled_at IS NULL;
     IF NOT FOUND THEN
         INSERT INTO reconciliation_findings (installation_id, repository_id, release_run_id, execution_attempt_id,
                                              outcome_code, found_at, next_check_at)

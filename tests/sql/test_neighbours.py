@@ -316,6 +316,16 @@ async def test_two_enrolments_make_two_registrations(world: World) -> None:
     assert [row[0] for row in used] == [None, registered["registration_id"]]
 
 
+async def test_a_deadline_of_one_run_makes_no_other_inferred(world: World) -> None:
+    await neighbours(world, "runner")
+    async with undisturbed(world):
+        run_id = await world.opened()
+        await world.claimed(await world.runner(installation_id=1))
+        due_at = (await world.run(run_id))["due_at"]
+        (swept,) = await world.call("sweep_deadlines", 10, run_id, due_at)
+        assert swept["reason_code"] == "run_deadline_exceeded"
+
+
 @pytest.mark.parametrize("end", ["rearmed", "closed", "timed_out"])
 async def test_a_sweep_of_one_lease_touches_no_other(world: World, end: str) -> None:
     await neighbours(world, "runner")

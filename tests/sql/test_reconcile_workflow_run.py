@@ -11,7 +11,7 @@ from boardreadyops.db.dispatches import reconcile_workflow_run
 from tests.sql.conftest import SHA_A, SHA_B, World, observation
 from tests.sql.test_cancel_release_run import cancel
 from tests.sql.test_neighbours import found, opened_at
-from tests.sql.test_workflow_dispatch import Dispatch, acknowledge, begin, claimed_dispatch
+from tests.sql.test_workflow_dispatch import Dispatch, acknowledge, begin, claim_again, claimed_dispatch
 
 GRACE_SECONDS = 300
 
@@ -278,3 +278,25 @@ async def test_a_claim_says_which_workflow_run_is_to_be_cancelled(world: World) 
     await world.opened(SHA_B, minute=1)
     (cancelled,) = [effect for effect in await world.effects() if effect.kind == "workflow_cancel"]
     assert (cancelled.release_run_id, cancelled.workflow_run_id) == (dispatch.run_id, 77)
+
+
+async def test_each_attempt_has_a_grace_of_its_own_and_no_other_finding_ends_it(world: World) -> None:
+    dispatch = await running(world)
+    assert await hint(world, "completed") == "waiting"
+    await cancel(world, dispatch.run_id)
+    assert await world.answer("retry_release_run", 1, dispatch.run_id, 0) == "created"
+    assert await hint(world, "in_progress", attempt=2) == "existing", "the retry has a workflow of its own"
+    await world.owner.execute("UPDATE outbox SET settled_at = now() WHERE settled_at IS NULL")
+    for first_check_run_id in (600, 700):
+        await world.published(first_check_run_id=first_check_run_id)
+    again = await claim_again(world, dispatch.run_id)
+    assert await acknowledge(world, again, 78) == "applied"
+    for code, settled in (("workflow_missing", "NULL"), ("workflow_ended_without_result", "now()")):
+        await world.owner.execute(
+            "INSERT INTO reconciliation_findings (installation_id, repository_id, release_run_id, execution_attempt_id,"
+            f" outcome_code, found_at, settled_at, next_check_at) SELECT 1, 10, $1, $2, $3, now(), {settled},"
+            f" CASE WHEN {settled} IS NULL THEN now() END",
+            *(dispatch.run_id, again.attempt_id, code),
+        )
+    assert await hint(world, "completed", workflow_run_id=78) == "waiting"
+    assert (await world.run(dispatch.run_id))["status"] == "dispatched"

@@ -81,6 +81,10 @@ async def test_the_working_logins_direct_writes_are_those_of_metadata(world: Wor
     assert granted == METADATA
 
 
+async def test_who_names_no_tenant_sees_none(world: World) -> None:
+    assert await world.owner.fetchval("SELECT boardreadyops_tenant_visible(1)") is False
+
+
 async def test_the_reading_login_writes_nothing(world: World, reader_database: Database) -> None:
     async with reader_database.connection() as connection:
         for table in await table_names(world.owner):

@@ -10,6 +10,7 @@ import pytest
 
 from boardreadyops.db.sweeps import TimedOut, list_due, sweep_deadlines
 from tests.sql.conftest import World, observation
+from tests.sql.test_workflow_dispatch import claimed_dispatch
 
 CLOCKS = {"approval": 604800, "queue": 21600, "start": 1800, "run": 5400}
 
@@ -162,3 +163,25 @@ async def test_what_is_due_can_be_listed_oldest_first(world: World) -> None:
         other.lease_id,
     ]
     await world.owner.execute("UPDATE runner_leases SET next_check_at = expires_at")
+
+
+async def test_a_run_that_was_moved_by_hand_before_its_approval_has_the_clock_of_its_state(
+    world: World,
+) -> None:
+    enqueued = await world.enqueue(replace(observation(), trust_mode="fork"))
+    key = enqueued.release_run_id, "queued", 0, None, "running", "moved_by_hand"
+    assert await world.answer("transition_release_run_state", *key) == "applied"
+    assert enqueued.release_run_id is not None
+    (row,) = await sweep(world, (await world.run(enqueued.release_run_id))["due_at"])
+    assert row.reason_code == "run_deadline_exceeded"
+
+
+async def test_an_attempt_that_had_ended_before_its_run_timed_out_is_not_inferred(world: World) -> None:
+    dispatch = await claimed_dispatch(world)
+    assert await world.answer("acknowledge_workflow_dispatch", dispatch.effect_id, 77, 1) == "applied"
+    key = dispatch.run_id, "dispatched", 1, dispatch.attempt_id, None, "failed_by_hand", None
+    assert await world.answer("transition_release_run_state", *key, "dispatched", 2, "failed") == "applied"
+    await sweep(world, (await world.run(dispatch.run_id))["due_at"])
+    assert (await world.run(dispatch.run_id))["status"] == "timed_out"
+    attempt = await world.attempt(dispatch.attempt_id)
+    assert (attempt["status"], attempt["inferred"]) == ("failed", False)

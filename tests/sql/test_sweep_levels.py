@@ -11,6 +11,8 @@ from boardreadyops.db.runs import cancel_installation_runs
 from boardreadyops.db.sweeps import Level, resume_installation, sweep_levels
 from tests.sql.conftest import World, observation
 from tests.sql.test_cancel_release_run import cancel
+from tests.sql.test_held_rows import meanwhile
+from tests.sql.test_neighbours import found, opened_at
 
 
 async def resume(world: World, *, limit: int = 10, installation_id: int = 1) -> int:
@@ -178,3 +180,37 @@ async def test_a_batch_is_bounded_and_a_held_ref_is_left_for_the_next(world: Wor
         assert len(await sweep(world)) == 1
     (last,) = await sweep(world)
     assert last.release_run_id in runs
+
+
+@pytest.mark.parametrize("settled", ["asked again", "closed", "disabled"])
+async def test_each_ref_is_settled_for_itself_in_the_order_it_fell_due(world: World, settled: str) -> None:
+    await found(world, 2, 20)
+    runs = [await opened_at(world, place) for place in ((2, 20, 1), (1, 10, 1), (1, 10, 2))]
+    for tenant in (1, 2):
+        await world.call("cancel_installation_runs", tenant, "installation_suspended", 10)
+    for age, run_id in enumerate(reversed(runs), start=1):
+        await world.owner.execute(
+            "UPDATE refs SET level_due_at = now() - make_interval(hours => $2) WHERE release_run_id = $1",
+            *(run_id, age),
+        )
+    if settled == "closed":
+        await world.owner.execute("UPDATE refs SET open = false")
+    elif settled == "disabled":
+        await world.owner.execute("UPDATE repositories SET enabled = false")
+    left = dict.fromkeys(runs, True)
+    for run_id in runs:
+        (level,) = await sweep(world)
+        assert level.release_run_id == run_id
+        left[run_id] = False
+        rows = await world.owner.fetch("SELECT release_run_id, level_due_at <= now() AS due FROM refs")
+        assert {row["release_run_id"]: bool(row["due"]) for row in rows} == left
+
+
+async def test_a_sweep_looks_at_as_many_as_it_was_told_to(world: World) -> None:
+    for number in (1, 2):
+        await world.opened(number=number)
+    due = "UPDATE refs SET level_due_at = now() - make_interval(hours => 3 - pull_request_number)"
+    await world.owner.execute(due)
+    held = "SELECT FROM refs WHERE pull_request_number = 1 FOR UPDATE"
+    assert await meanwhile(world, held, "sweep_levels", 1) == []
+    assert len(await meanwhile(world, held, "sweep_levels", 2)) == 1

@@ -73,7 +73,7 @@ $$;
 -- Purpose: a workflow ended and no result came. The result may still be under way, so the finding is kept and looked at
 --          again; after the grace the run fails, inferred.
 -- Outcomes: waiting | applied.
--- Locks: findings, lease, outbox/publication; the caller holds run and attempt.
+-- Locks: lease, outbox/publication; the caller holds run and attempt, and findings are written by nobody else.
 -- Writes: reconciliation_findings, run, attempt, events, publication.
 -- Internal: called only by reconcile_workflow_run.
 CREATE OR REPLACE FUNCTION boardreadyops_settle_silent_workflow(
@@ -85,7 +85,7 @@ DECLARE
 BEGIN
     SELECT * INTO v_finding FROM reconciliation_findings WHERE release_run_id = p_run.id
         AND execution_attempt_id = p_attempt.id AND outcome_code = 'workflow_ended_without_result'
-        AND settled_at IS NULL FOR NO KEY UPDATE;
+        AND settled_at IS NULL;
     IF NOT FOUND THEN
         INSERT INTO reconciliation_findings (installation_id, repository_id, release_run_id, execution_attempt_id,
                                              outcome_code, found_at, next_check_at)
