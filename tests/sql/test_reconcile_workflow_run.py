@@ -291,6 +291,7 @@ async def test_each_attempt_has_a_grace_of_its_own_and_no_other_finding_ends_it(
         await world.published(first_check_run_id=first_check_run_id)
     again = await claim_again(world, dispatch.run_id)
     assert await acknowledge(world, again, 78) == "applied"
+    await world.owner.execute("UPDATE reconciliation_findings SET next_check_at = now()")
     for code, settled in (("workflow_missing", "NULL"), ("workflow_ended_without_result", "now()")):
         await world.owner.execute(
             "INSERT INTO reconciliation_findings (installation_id, repository_id, release_run_id, execution_attempt_id,"
