@@ -26,8 +26,8 @@ BEGIN
     SELECT * INTO STRICT v_effect FROM outbox AS effect WHERE effect.id = p_effect_id FOR NO KEY UPDATE;
     v_outcome := CASE
         WHEN v_effect.generation IS DISTINCT FROM p_generation OR v_effect.settled_at IS NOT NULL THEN 'stale'
-        WHEN v_run.execution_attempt_id <> v_attempt.id OR v_attempt.status <> 'dispatching'
-            OR v_run.superseded_by IS NOT NULL THEN 'ended'
+        -- An attempt ends with its run, so one that waits for its dispatch is the current one of an open run.
+        WHEN v_attempt.status <> 'dispatching' THEN 'ended'
         WHEN v_effect.started_at IS NOT NULL THEN 'started'
         ELSE 'begun' END;
     IF v_outcome IN ('begun', 'ended') THEN
