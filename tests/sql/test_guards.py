@@ -147,10 +147,17 @@ async def test_what_was_acknowledged_rises_and_never_beyond_what_was_desired(
     assert (await world.publication(run_id))["acked_seq"] == stored
 
 
-async def test_a_dispatch_of_a_run_that_was_moved_by_hand_moves_nothing(world: World) -> None:
+@pytest.mark.parametrize(
+    ("run_moves_to", "attempt_moves_to"),
+    [("dispatched", None), (None, "dispatched"), ("dispatched", "dispatched")],
+)
+async def test_a_dispatch_of_a_run_that_was_moved_by_hand_moves_nothing(
+    world: World, run_moves_to: str | None, attempt_moves_to: str | None
+) -> None:
     dispatch = await claimed_dispatch(world)
-    key = dispatch.run_id, "queued", 0, dispatch.attempt_id, "dispatched", "moved_by_hand", None
-    assert await world.answer("transition_release_run_state", *key, "dispatching", 1, None) == "applied"
+    key = dispatch.run_id, "queued", 0, dispatch.attempt_id, run_moves_to, "moved_by_hand", None
+    moved = await world.answer("transition_release_run_state", *key, "dispatching", 1, attempt_moves_to)
+    assert moved == "applied"
     before = await world.history(dispatch.run_id)
     assert await world.answer("acknowledge_workflow_dispatch", dispatch.effect_id, 77, 1) == "existing"
     await world.owner.execute("UPDATE outbox SET settled_at = NULL")

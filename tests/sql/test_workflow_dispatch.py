@@ -18,6 +18,7 @@ from boardreadyops.db.dispatches import (
 from boardreadyops.db.pool import Record
 from tests.sql.conftest import SHA_A, SHA_B, World
 from tests.sql.test_cancel_release_run import cancel
+from tests.sql.test_neighbours import found, opened_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,8 @@ async def test_a_dispatch_that_is_not_the_callers_is_not_begun_nor_given_up(worl
     assert await world.answer("begin_workflow_dispatch", effect_id, wanted) == expected
     for cause in ("refused", "silent", "no such cause"):
         assert await world.answer("give_up_workflow_dispatch", effect_id, wanted, cause) == expected
+    if expected == "not_found":
+        assert await world.answer("acknowledge_workflow_dispatch", effect_id, 77, 1) == expected
     assert await world.everything() == before
 
 
@@ -201,10 +204,25 @@ async def test_an_answer_without_an_id_is_enough(world: World) -> None:
     assert (await world.attempt(dispatch.attempt_id))["workflow_run_id"] == 77
 
 
-async def test_an_unknown_effect_is_not_found(world: World) -> None:
-    before = await world.everything()
-    assert await world.answer("acknowledge_workflow_dispatch", 999, 77, 1) == "not_found"
-    assert await world.everything() == before
+async def test_an_answer_without_an_id_takes_nothing_from_whoever_was_bound_before(world: World) -> None:
+    dispatch = await claimed_dispatch(world)
+    await begin(world, dispatch)
+    seen = 10, dispatch.attempt_id, 77, 1, "queued", 60
+    assert await world.answer("reconcile_workflow_run", *seen) == "existing"
+    assert await acknowledge(world, dispatch, None, None) == "applied"
+    assert (await world.attempt(dispatch.attempt_id))["workflow_run_id"] == 77
+
+
+async def test_a_workflow_run_is_bound_by_its_repository_its_id_and_its_attempt(world: World) -> None:
+    await world.execute_by("actions")
+    await found(world, 1, 11)
+    await opened_at(world, (1, 11, 1))
+    await world.opened(number=2)
+    await world.opened(SHA_B, number=3)
+    await world.published()
+    theirs, ours, third = (row["id"] for row in await world.owed("workflow_dispatch"))
+    for effect_id, workflow in ((theirs, (77, 1)), (ours, (77, 1)), (third, (77, 2))):
+        assert await world.answer("acknowledge_workflow_dispatch", effect_id, *workflow) == "applied"
 
 
 async def test_a_second_workflow_run_of_one_attempt_is_refused_and_cancelled(world: World) -> None:
