@@ -55,7 +55,7 @@ async def expire_runner_leases(
 
 
 async def sweep_levels(connection: Connection, *, limit: int, skip: int = 0) -> tuple[Level, ...]:
-    """Apply the level rule to up to `limit` refs that are due for it."""
+    """Apply the level rule to one ref: of those due, after the first `skip`, the first of `limit` that nobody holds."""
     rows = await connection.fetch(statement("sweep_levels"), limit, skip)
     return tuple(Level(**dict(row)) for row in rows)
 

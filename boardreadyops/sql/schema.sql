@@ -343,13 +343,13 @@ DECLARE
     v_attempt release_run_attempts;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN outbox AS effect ON effect.release_run_id = run.id
-        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch' FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs AS run WHERE run.id = (SELECT effect.release_run_id FROM outbox AS effect
+        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch') FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN outbox AS effect
-        ON effect.execution_attempt_id = attempt.id WHERE effect.id = p_effect_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts AS attempt WHERE attempt.id =
+        (SELECT effect.execution_attempt_id FROM outbox AS effect WHERE effect.id = p_effect_id) FOR NO KEY UPDATE;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
     IF p_workflow_run_id IS NOT NULL AND boardreadyops_bind_workflow_run(
         v_run, v_attempt, p_workflow_run_id, COALESCE(p_workflow_run_attempt, 1), v_now) = 'conflict' THEN
@@ -361,14 +361,7 @@ BEGIN
         PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
         RETURN 'ended';
     END IF;
-    IF v_attempt.status <> 'dispatching' OR v_run.status <> 'queued' THEN
-        RETURN 'existing';
-    END IF;
-
-    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', v_now);
-    v_run := boardreadyops_move_release_run(v_run, 'dispatched', 'workflow_dispatched', v_now);
-    PERFORM boardreadyops_raise_publication(v_run);
-    RETURN 'applied';
+    RETURN boardreadyops_advance_workflow(v_run, v_attempt, 'dispatched', v_now);
 END
 $$;
 
@@ -506,10 +499,7 @@ BEGIN
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease.id FOR NO KEY UPDATE;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
     IF v_lease.state <> 'active' OR v_lease.maximum_expires_at <= v_now OR v_lease.stage IS DISTINCT FROM p_lease.stage
-        OR v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
-        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+        OR NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
         RETURN false;
     END IF;
 
@@ -525,6 +515,109 @@ $$;
 
 
 ALTER FUNCTION public.boardreadyops_advance_lease_stage(p_lease public.runner_leases, p_stage text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: release_run_attempts; Type: TABLE; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE TABLE public.release_run_attempts (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    installation_id bigint NOT NULL,
+    repository_id bigint NOT NULL,
+    release_run_id uuid NOT NULL,
+    number public.positive_integer NOT NULL,
+    retry_id uuid NOT NULL,
+    status public.attempt_status NOT NULL,
+    inferred boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    version public.version DEFAULT 0 NOT NULL,
+    event_hash public.chain_hash DEFAULT '\x'::bytea NOT NULL,
+    workflow_run_id public.github_id,
+    workflow_run_attempt public.positive_integer,
+    CONSTRAINT terminal_means_finished CHECK ((((status)::text = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'timed_out'::text, 'stale'::text, 'superseded'::text])) = (finished_at IS NOT NULL)))
+);
+
+
+ALTER TABLE public.release_run_attempts OWNER TO boardreadyops_owner;
+
+--
+-- Name: release_runs; Type: TABLE; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE TABLE public.release_runs (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    installation_id bigint NOT NULL,
+    repository_id bigint NOT NULL,
+    ref public.git_ref NOT NULL,
+    pull_request_number public.positive_integer,
+    commit_sha public.commit_sha NOT NULL,
+    base_sha public.commit_sha,
+    status public.run_status DEFAULT 'queued'::text NOT NULL,
+    decision public.decision,
+    execution_attempt_id uuid,
+    execution_backend public.execution_backend DEFAULT 'runner'::text NOT NULL,
+    trust_mode public.trust_mode NOT NULL,
+    approval public.approval DEFAULT 'not_needed'::text NOT NULL,
+    retry_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    retry_number public.counter DEFAULT 0 NOT NULL,
+    superseded_by uuid,
+    reason_code public.reason_code,
+    cancelled_by public.person,
+    approved_by public.person,
+    approved_at timestamp with time zone,
+    lost_attempts public.counter DEFAULT 0 NOT NULL,
+    given_back public.counter DEFAULT 0 NOT NULL,
+    needs public.capabilities DEFAULT '{}'::text[] NOT NULL,
+    due_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    queued_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    version public.version DEFAULT 0 NOT NULL,
+    event_hash public.chain_hash DEFAULT '\x'::bytea NOT NULL,
+    CONSTRAINT completed_means_decided CHECK ((((status)::text = 'completed'::text) = COALESCE(((decision)::text = ANY (ARRAY['pass'::text, 'fail'::text])), false))),
+    CONSTRAINT open_means_due CHECK (((finished_at IS NULL) = (due_at IS NOT NULL))),
+    CONSTRAINT superseded_names_successor CHECK ((((status)::text <> 'superseded'::text) OR (superseded_by IS NOT NULL))),
+    CONSTRAINT terminal_means_finished CHECK ((((status)::text = ANY (ARRAY['queued'::text, 'dispatched'::text, 'running'::text])) = (finished_at IS NULL)))
+);
+
+
+ALTER TABLE public.release_runs OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_advance_workflow(public.release_runs, public.release_run_attempts, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_advance_workflow(p_run public.release_runs, p_attempt public.release_run_attempts, p_attempt_status text, p_now timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    v_attempt release_run_attempts := p_attempt;
+    v_run release_runs := p_run;
+BEGIN
+    IF v_attempt.status = 'dispatching' THEN
+        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', p_now);
+    END IF;
+    IF p_attempt_status = 'in_progress' AND v_attempt.status = 'dispatched' THEN
+        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'in_progress', 'workflow_reconciled', p_now);
+    END IF;
+    IF p_attempt_status = 'dispatched' AND v_run.status = 'queued' THEN
+        v_run := boardreadyops_move_release_run(v_run, 'dispatched', 'workflow_dispatched', p_now);
+    ELSIF p_attempt_status = 'in_progress' AND v_run.status IN ('queued', 'dispatched') THEN
+        v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', p_now);
+    END IF;
+    IF (v_run.version, v_attempt.version) IS NOT DISTINCT FROM (p_run.version, p_attempt.version) THEN
+        RETURN 'existing';
+    END IF;
+    PERFORM boardreadyops_raise_publication(v_run);
+    RETURN 'applied';
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_advance_workflow(p_run public.release_runs, p_attempt public.release_run_attempts, p_attempt_status text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
 -- Name: release_run_transition_events; Type: TABLE; Schema: public; Owner: boardreadyops_owner
@@ -620,50 +713,6 @@ $$;
 ALTER FUNCTION public.boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
--- Name: release_runs; Type: TABLE; Schema: public; Owner: boardreadyops_owner
---
-
-CREATE TABLE public.release_runs (
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    installation_id bigint NOT NULL,
-    repository_id bigint NOT NULL,
-    ref public.git_ref NOT NULL,
-    pull_request_number public.positive_integer,
-    commit_sha public.commit_sha NOT NULL,
-    base_sha public.commit_sha,
-    status public.run_status DEFAULT 'queued'::text NOT NULL,
-    decision public.decision,
-    execution_attempt_id uuid,
-    execution_backend public.execution_backend DEFAULT 'runner'::text NOT NULL,
-    trust_mode public.trust_mode NOT NULL,
-    approval public.approval DEFAULT 'not_needed'::text NOT NULL,
-    retry_id uuid DEFAULT gen_random_uuid() NOT NULL,
-    retry_number public.counter DEFAULT 0 NOT NULL,
-    superseded_by uuid,
-    reason_code public.reason_code,
-    cancelled_by public.person,
-    approved_by public.person,
-    approved_at timestamp with time zone,
-    lost_attempts public.counter DEFAULT 0 NOT NULL,
-    given_back public.counter DEFAULT 0 NOT NULL,
-    needs public.capabilities DEFAULT '{}'::text[] NOT NULL,
-    due_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL,
-    queued_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    finished_at timestamp with time zone,
-    version public.version DEFAULT 0 NOT NULL,
-    event_hash public.chain_hash DEFAULT '\x'::bytea NOT NULL,
-    CONSTRAINT completed_means_decided CHECK ((((status)::text = 'completed'::text) = COALESCE(((decision)::text = ANY (ARRAY['pass'::text, 'fail'::text])), false))),
-    CONSTRAINT open_means_due CHECK (((finished_at IS NULL) = (due_at IS NOT NULL))),
-    CONSTRAINT superseded_names_successor CHECK ((((status)::text <> 'superseded'::text) OR (superseded_by IS NOT NULL))),
-    CONSTRAINT terminal_means_finished CHECK ((((status)::text = ANY (ARRAY['queued'::text, 'dispatched'::text, 'running'::text])) = (finished_at IS NULL)))
-);
-
-
-ALTER TABLE public.release_runs OWNER TO boardreadyops_owner;
-
---
 -- Name: boardreadyops_ask_again(public.release_runs, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
@@ -690,32 +739,6 @@ $$;
 
 
 ALTER FUNCTION public.boardreadyops_ask_again(p_run public.release_runs, p_reason_code text, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
-
---
--- Name: release_run_attempts; Type: TABLE; Schema: public; Owner: boardreadyops_owner
---
-
-CREATE TABLE public.release_run_attempts (
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    installation_id bigint NOT NULL,
-    repository_id bigint NOT NULL,
-    release_run_id uuid NOT NULL,
-    number public.positive_integer NOT NULL,
-    retry_id uuid NOT NULL,
-    status public.attempt_status NOT NULL,
-    inferred boolean DEFAULT false NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    finished_at timestamp with time zone,
-    version public.version DEFAULT 0 NOT NULL,
-    event_hash public.chain_hash DEFAULT '\x'::bytea NOT NULL,
-    workflow_run_id public.github_id,
-    workflow_run_attempt public.positive_integer,
-    CONSTRAINT terminal_means_finished CHECK ((((status)::text = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'timed_out'::text, 'stale'::text, 'superseded'::text])) = (finished_at IS NOT NULL)))
-);
-
-
-ALTER TABLE public.release_run_attempts OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_audit_runner_result(public.release_run_attempts, uuid, text, bytea, text, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -762,14 +785,14 @@ DECLARE
     v_effect outbox;
     v_outcome text;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN outbox AS effect ON effect.release_run_id = run.id
-        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch' FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs AS run WHERE run.id = (SELECT effect.release_run_id FROM outbox AS effect
+        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch') FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN QUERY SELECT 'not_found'::text, NULL::uuid, NULL::uuid, NULL::text, NULL::timestamptz;
         RETURN;
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN outbox AS effect
-        ON effect.execution_attempt_id = attempt.id WHERE effect.id = p_effect_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts AS attempt WHERE attempt.id =
+        (SELECT effect.execution_attempt_id FROM outbox AS effect WHERE effect.id = p_effect_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_effect FROM outbox AS effect WHERE effect.id = p_effect_id FOR NO KEY UPDATE;
     v_outcome := CASE
         WHEN v_effect.generation IS DISTINCT FROM p_generation OR v_effect.settled_at IS NOT NULL THEN 'stale'
@@ -1262,7 +1285,7 @@ ALTER FUNCTION public.boardreadyops_end_release_run(p_run public.release_runs, p
 CREATE FUNCTION public.boardreadyops_enqueue_pushed_ref(p_installation_id bigint, p_repository_id bigint, p_ref text, p_before text, p_commit_sha text, p_confirmed_observation bigint DEFAULT NULL::bigint, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(enqueue_outcome text, release_run_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    AS $$
+    AS $_$
 DECLARE
     v_now timestamptz;
     v_enabled boolean;
@@ -1287,6 +1310,9 @@ BEGIN
         RETURN;
     END IF;
     IF NOT v_new AND p_confirmed_observation IS NULL AND p_commit_sha = v_ref.head_sha AND v_ref.open THEN
+        -- Created twice: the deletion between the two may still be under way, so from now on a deletion is asked about.
+        UPDATE refs SET deleted_at = v_now WHERE repository_id = p_repository_id AND ref = p_ref
+            AND deleted_at IS NULL AND p_before ~ '^0+$';
         RETURN QUERY SELECT 'existing'::text, v_ref.release_run_id;
         RETURN;
     END IF;
@@ -1311,7 +1337,7 @@ BEGIN
     PERFORM boardreadyops_cancel_ref_runs(v_ref, 'ref_deleted', v_now);
     RETURN QUERY SELECT 'closed'::text, NULL::uuid;
 END
-$$;
+$_$;
 
 
 ALTER FUNCTION public.boardreadyops_enqueue_pushed_ref(p_installation_id bigint, p_repository_id bigint, p_ref text, p_before text, p_commit_sha text, p_confirmed_observation bigint, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
@@ -1382,13 +1408,13 @@ DECLARE
     v_lease runner_leases;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN runner_leases AS lease ON lease.release_run_id = run.id
-        WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF run SKIP LOCKED;
+    SELECT * INTO v_run FROM release_runs
+        WHERE id = (SELECT release_run_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN runner_leases AS lease
-        ON lease.execution_attempt_id = attempt.id WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts
+        WHERE id = (SELECT execution_attempt_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
     v_now := GREATEST(p_now, v_run.updated_at, v_attempt.updated_at);
     IF v_lease.state <> 'active' THEN
@@ -1398,10 +1424,7 @@ BEGIN
         UPDATE runner_leases SET next_check_at = expires_at WHERE id = p_lease_id;
         RETURN 'rearmed';
     END IF;
-    IF v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
-        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+    IF NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
         UPDATE runner_leases SET state = 'expired', ended_at = v_now WHERE id = p_lease_id;
         RETURN 'closed';
     END IF;
@@ -1496,13 +1519,13 @@ DECLARE
     v_effect outbox;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN outbox AS effect ON effect.release_run_id = run.id
-        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch' FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs AS run WHERE run.id = (SELECT effect.release_run_id FROM outbox AS effect
+        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch') FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN outbox AS effect
-        ON effect.execution_attempt_id = attempt.id WHERE effect.id = p_effect_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts AS attempt WHERE attempt.id =
+        (SELECT effect.execution_attempt_id FROM outbox AS effect WHERE effect.id = p_effect_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_effect FROM outbox WHERE id = p_effect_id FOR NO KEY UPDATE;
     IF v_effect.generation IS DISTINCT FROM p_generation OR v_effect.settled_at IS NOT NULL THEN
         RETURN 'stale';
@@ -1512,7 +1535,7 @@ BEGIN
     END IF;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
     UPDATE outbox SET settled_at = v_now, outcome_code = p_cause, claimed_until = NULL WHERE id = p_effect_id;
-    IF v_run.execution_attempt_id <> v_attempt.id OR v_attempt.status <> 'dispatching' OR v_run.status <> 'queued' THEN
+    IF v_attempt.status <> 'dispatching' OR v_run.status <> 'queued' THEN
         RETURN 'ended';
     END IF;
 
@@ -1685,6 +1708,21 @@ $$;
 
 
 ALTER FUNCTION public.boardreadyops_issue_runner_enrollment(p_installation_id bigint, p_repository_ids bigint[], p_name text, p_token_digest bytea, p_ttl_seconds integer, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
+
+--
+-- Name: boardreadyops_lease_holds(public.release_runs, public.release_run_attempts, public.runner_leases); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_lease_holds(p_run public.release_runs, p_attempt public.release_run_attempts, p_lease public.runner_leases) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT (p_run.execution_attempt_id, p_run.status, p_run.version, p_attempt.status, p_attempt.version)
+        IS NOT DISTINCT FROM (p_attempt.id, p_lease.expected_run_status, p_lease.expected_run_version,
+                              p_lease.expected_attempt_status, p_lease.expected_attempt_version)
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_lease_holds(p_run public.release_runs, p_attempt public.release_run_attempts, p_lease public.runner_leases) OWNER TO boardreadyops_owner;
 
 --
 -- Name: boardreadyops_list_due(text, integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
@@ -2215,8 +2253,8 @@ BEGIN
         ORDER BY workflow_run_id = p_workflow_run_id DESC NULLS LAST, workflow_run_attempt DESC LIMIT 1;
     IF p_workflow_run_attempt > 1 THEN
         PERFORM boardreadyops_lock_tenant(v_found.installation_id, p_repository_id);
-        PERFORM FROM refs JOIN release_runs AS run ON run.repository_id = refs.repository_id AND run.ref = refs.ref
-            WHERE run.id = v_found.release_run_id FOR NO KEY UPDATE OF refs;
+        PERFORM FROM refs WHERE repository_id = p_repository_id
+            AND ref = (SELECT run.ref FROM release_runs AS run WHERE run.id = v_found.release_run_id) FOR NO KEY UPDATE;
     END IF;
     SELECT * INTO v_run FROM release_runs
         WHERE id = v_found.release_run_id AND execution_backend = 'actions' FOR NO KEY UPDATE;
@@ -2248,17 +2286,10 @@ BEGIN
     IF p_workflow_status = 'completed' THEN
         RETURN boardreadyops_settle_silent_workflow(v_run, v_attempt, p_grace_seconds, v_now);
     END IF;
-    IF p_workflow_status <> 'in_progress' OR v_attempt.status NOT IN ('dispatching', 'dispatched') THEN
+    IF p_workflow_status <> 'in_progress' OR v_attempt.status = 'queued' THEN
         RETURN 'existing';
     END IF;
-
-    IF v_attempt.status = 'dispatching' THEN
-        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', v_now);
-    END IF;
-    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'in_progress', 'workflow_reconciled', v_now);
-    v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', v_now);
-    PERFORM boardreadyops_raise_publication(v_run);
-    RETURN 'applied';
+    RETURN boardreadyops_advance_workflow(v_run, v_attempt, 'in_progress', v_now);
 END
 $$;
 
@@ -2279,9 +2310,8 @@ DECLARE
     v_publication publications;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run
-        JOIN publications AS publication ON publication.release_run_id = run.id
-        WHERE publication.id = p_publication_id FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs
+        WHERE id = (SELECT release_run_id FROM publications WHERE id = p_publication_id) FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
     END IF;
@@ -2341,7 +2371,7 @@ BEGIN
         WHEN v_accepted_digest = p_body_sha256 THEN 'replayed'
         WHEN v_accepted_digest IS NOT NULL THEN 'conflict'
         WHEN v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id OR v_run.retry_id IS DISTINCT FROM p_retry_id
-            OR (v_attempt.finished_at IS NOT NULL AND NOT v_attempt.inferred) THEN 'late' END;
+            OR v_attempt.status = 'queued' OR (v_attempt.finished_at IS NOT NULL AND NOT v_attempt.inferred) THEN 'late' END;
     IF v_refusal IS NOT NULL THEN
         RETURN QUERY SELECT v_refusal, boardreadyops_audit_runner_result(
             v_attempt, p_registration_id, v_refusal, p_body_sha256, p_status, p_decision, v_now);
@@ -2378,8 +2408,8 @@ DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
     v_publication publications;
 BEGIN
-    PERFORM FROM release_runs AS run JOIN publications AS publication ON publication.release_run_id = run.id
-        WHERE publication.id = p_publication_id FOR SHARE OF run;
+    PERFORM FROM release_runs
+        WHERE id = (SELECT release_run_id FROM publications WHERE id = p_publication_id) FOR SHARE;
     SELECT * INTO v_publication FROM publications WHERE id = p_publication_id FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
@@ -2394,7 +2424,6 @@ BEGIN
     UPDATE publications SET
         verify_at = NULL,
         desired_seq = desired_seq + CASE p_finding WHEN 'different' THEN 1 ELSE 0 END,
-        available_at = CASE p_finding WHEN 'different' THEN v_now ELSE available_at END,
         closed_code = CASE p_finding WHEN 'gone' THEN 'gone' WHEN 'frozen' THEN 'frozen' END
     WHERE id = p_publication_id;
     IF p_finding IN ('frozen', 'gone') THEN
@@ -2469,19 +2498,16 @@ DECLARE
     v_now timestamptz;
     v_delay_seconds integer := 0;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN runner_leases AS lease ON lease.release_run_id = run.id
-        WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs
+        WHERE id = (SELECT release_run_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN runner_leases AS lease
-        ON lease.execution_attempt_id = attempt.id WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts
+        WHERE id = (SELECT execution_attempt_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
-    IF v_lease.state <> 'active' OR v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
-        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+    IF v_lease.state <> 'active' OR NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
         RETURN CASE v_lease.state WHEN 'relinquished' THEN 'replayed' ELSE 'stale' END;
     END IF;
     IF COALESCE(p_reason NOT IN ('shutdown', 'capacity', 'operator', 'job_error', 'capability'), true) THEN
@@ -2492,7 +2518,7 @@ BEGIN
         v_run.lost_attempts := v_run.lost_attempts + 1;
     ELSE
         v_run.given_back := v_run.given_back + 1;
-        v_delay_seconds := LEAST(60, 2 ^ LEAST(v_run.given_back, 6));
+        v_delay_seconds := LEAST(60, 2 ^ v_run.given_back);
     END IF;
     IF p_reason = 'capability' THEN
         v_run.needs := (SELECT COALESCE(array_agg(DISTINCT left(need, 200) ORDER BY left(need, 200)), '{}')
@@ -2518,11 +2544,12 @@ CREATE FUNCTION public.boardreadyops_replace_silent_dispatch(p_run public.releas
     AS $$
 DECLARE
     v_run release_runs := p_run;
-    v_attempt release_run_attempts;
+    v_attempt release_run_attempts := p_attempt;
 BEGIN
     v_run.lost_attempts := p_run.lost_attempts + 1;
     IF v_run.lost_attempts >= (SELECT max_execution_attempts FROM deployment_settings) THEN
-        UPDATE release_run_attempts SET inferred = true WHERE id = p_attempt.id;
+        v_attempt.inferred := true;
+        PERFORM boardreadyops_move_execution_attempt(v_attempt, 'failed', 'runner_attempts_exhausted', p_now);
         RETURN boardreadyops_end_release_run(v_run, 'failed', 'runner_attempts_exhausted', p_now);
     END IF;
 
@@ -2557,11 +2584,11 @@ BEGIN
     WHERE refs.repository_id = p_landed.repository_id AND refs.head_sha = p_landed.commit_sha AND refs.open
         AND newest.check_name = p_landed.check_name AND run.status NOT IN ('cancelled', 'superseded')
     ORDER BY CASE
-        WHEN run.status = 'completed' AND run.decision = 'pass' THEN 2
+        WHEN run.decision = 'pass' THEN 2
         WHEN run.finished_at IS NULL THEN 1
         ELSE 0 END, newest.release_run_id, newest.ordinal DESC
     LIMIT 1;
-    IF FOUND AND v_worst.release_run_id <> p_landed.release_run_id AND v_worst.check_run_id < p_landed.check_run_id THEN
+    IF v_worst.check_run_id < p_landed.check_run_id THEN
         -- A repeatable read that knows only this row must fail, not raise it and leave the new one behind.
         UPDATE publications SET available_at = available_at WHERE id = v_worst.id;
         PERFORM boardreadyops_open_next_ordinal(v_worst, p_now);
@@ -2684,6 +2711,10 @@ BEGIN
     UPDATE release_run_attempts SET status = 'in_progress', workflow_run_id = p_workflow_run_id,
         workflow_run_attempt = p_workflow_run_attempt WHERE id = v_run.execution_attempt_id;
     v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', p_now);
+    -- Owed since its earlier attempt ended, and not sent: it would end this one.
+    UPDATE outbox SET settled_at = p_now, outcome_code = 'retried', claimed_until = NULL
+        WHERE repository_id = p_run.repository_id AND workflow_run_id = p_workflow_run_id
+            AND kind = 'workflow_cancel' AND settled_at IS NULL;
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'retried';
 END
@@ -2755,18 +2786,17 @@ BEGIN
     END IF;
 
     UPDATE runner_registrations SET revoked_at = COALESCE(p_now, clock_timestamp()) WHERE id = p_registration_id;
-    FOR v_run IN SELECT run.* FROM release_runs AS run WHERE run.id IN (SELECT lease.release_run_id
+    PERFORM FROM release_runs AS run WHERE run.id IN (SELECT lease.release_run_id
         FROM runner_leases AS lease WHERE lease.registration_id = p_registration_id AND lease.state = 'active')
-        ORDER BY run.id FOR NO KEY UPDATE
+        ORDER BY run.id FOR NO KEY UPDATE;
+    FOR v_lease IN SELECT * FROM runner_leases WHERE registration_id = p_registration_id AND state = 'active'
+        ORDER BY release_run_id
     LOOP
-        SELECT * INTO v_attempt FROM release_run_attempts WHERE id = v_run.execution_attempt_id FOR NO KEY UPDATE;
-        SELECT * INTO v_lease FROM runner_leases WHERE execution_attempt_id = v_attempt.id AND state = 'active'
-            AND registration_id = p_registration_id FOR NO KEY UPDATE;
-        CONTINUE WHEN NOT FOUND;
+        SELECT * INTO STRICT v_run FROM release_runs WHERE id = v_lease.release_run_id;
+        SELECT * INTO STRICT v_attempt FROM release_run_attempts WHERE id = v_lease.execution_attempt_id FOR NO KEY UPDATE;
+        SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = v_lease.id FOR NO KEY UPDATE;
         v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
-        IF (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+        IF NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
             UPDATE runner_leases SET state = 'revoked', ended_at = v_now WHERE id = v_lease.id;
             CONTINUE;
         END IF;
@@ -2843,6 +2873,7 @@ CREATE FUNCTION public.boardreadyops_settle_silent_workflow(p_run public.release
     LANGUAGE plpgsql
     AS $$
 DECLARE
+    v_attempt release_run_attempts := p_attempt;
     v_finding reconciliation_findings;
 BEGIN
     SELECT * INTO v_finding FROM reconciliation_findings WHERE release_run_id = p_run.id
@@ -2860,7 +2891,9 @@ BEGIN
     END IF;
 
     UPDATE reconciliation_findings SET settled_at = p_now, next_check_at = NULL WHERE id = v_finding.id;
-    UPDATE release_run_attempts SET inferred = true WHERE id = p_attempt.id;
+    -- The attempt ends before its run, so that no workflow run is cancelled: this one is over, or made to run again by now.
+    v_attempt.inferred := true;
+    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'failed', 'workflow_reconciled', p_now);
     PERFORM boardreadyops_end_release_run(p_run, 'failed', 'workflow_reconciled', p_now);
     RETURN 'applied';
 END
@@ -4544,102 +4577,87 @@ REVOKE ALL ON FUNCTION public.boardreadyops_advance_lease_stage(p_lease public.r
 
 
 --
--- Name: TABLE release_run_transition_events; Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: TABLE release_run_attempts; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-GRANT SELECT ON TABLE public.release_run_transition_events TO boardreadyops_app;
-
-
---
--- Name: COLUMN release_run_transition_events.id; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+GRANT SELECT ON TABLE public.release_run_attempts TO boardreadyops_app;
 
 
 --
--- Name: COLUMN release_run_transition_events.installation_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: COLUMN release_run_attempts.id; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-GRANT SELECT(installation_id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_transition_events.release_run_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(release_run_id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+GRANT SELECT(id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
--- Name: COLUMN release_run_transition_events.execution_attempt_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: COLUMN release_run_attempts.installation_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-GRANT SELECT(execution_attempt_id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_transition_events.entity_type; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(entity_type) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+GRANT SELECT(installation_id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
--- Name: COLUMN release_run_transition_events.from_status; Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: COLUMN release_run_attempts.release_run_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-GRANT SELECT(from_status) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_transition_events.to_status; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(to_status) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+GRANT SELECT(release_run_id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
--- Name: COLUMN release_run_transition_events.from_version; Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: COLUMN release_run_attempts.number; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-GRANT SELECT(from_version) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_transition_events.to_version; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(to_version) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+GRANT SELECT(number) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
--- Name: COLUMN release_run_transition_events.reason_code; Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: COLUMN release_run_attempts.retry_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-GRANT SELECT(reason_code) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_transition_events.occurred_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(occurred_at) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+GRANT SELECT(retry_id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
--- Name: FUNCTION boardreadyops_append_transition_event(p_event public.release_run_transition_events, p_previous_hash bytea); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: COLUMN release_run_attempts.status; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_append_transition_event(p_event public.release_run_transition_events, p_previous_hash bytea) FROM PUBLIC;
+GRANT SELECT(status) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
--- Name: FUNCTION boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+-- Name: COLUMN release_run_attempts.inferred; Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
-REVOKE ALL ON FUNCTION public.boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone) TO boardreadyops_app;
+GRANT SELECT(inferred) ON TABLE public.release_run_attempts TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_attempts.created_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(created_at) ON TABLE public.release_run_attempts TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_attempts.updated_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(updated_at) ON TABLE public.release_run_attempts TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_attempts.finished_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(finished_at) ON TABLE public.release_run_attempts TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_attempts.version; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(version) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
@@ -4825,94 +4843,116 @@ GRANT SELECT(version) ON TABLE public.release_runs TO boardreadyops_reader;
 
 
 --
+-- Name: FUNCTION boardreadyops_advance_workflow(p_run public.release_runs, p_attempt public.release_run_attempts, p_attempt_status text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_advance_workflow(p_run public.release_runs, p_attempt public.release_run_attempts, p_attempt_status text, p_now timestamp with time zone) FROM PUBLIC;
+
+
+--
+-- Name: TABLE release_run_transition_events; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT ON TABLE public.release_run_transition_events TO boardreadyops_app;
+
+
+--
+-- Name: COLUMN release_run_transition_events.id; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.installation_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(installation_id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.release_run_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(release_run_id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.execution_attempt_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(execution_attempt_id) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.entity_type; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(entity_type) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.from_status; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(from_status) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.to_status; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(to_status) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.from_version; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(from_version) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.to_version; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(to_version) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.reason_code; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(reason_code) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: COLUMN release_run_transition_events.occurred_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+GRANT SELECT(occurred_at) ON TABLE public.release_run_transition_events TO boardreadyops_reader;
+
+
+--
+-- Name: FUNCTION boardreadyops_append_transition_event(p_event public.release_run_transition_events, p_previous_hash bytea); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_append_transition_event(p_event public.release_run_transition_events, p_previous_hash bytea) FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_approve_release_run(p_installation_id bigint, p_release_run_id uuid, p_approved_by text, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
 -- Name: FUNCTION boardreadyops_ask_again(p_run public.release_runs, p_reason_code text, p_now timestamp with time zone); Type: ACL; Schema: public; Owner: boardreadyops_owner
 --
 
 REVOKE ALL ON FUNCTION public.boardreadyops_ask_again(p_run public.release_runs, p_reason_code text, p_now timestamp with time zone) FROM PUBLIC;
-
-
---
--- Name: TABLE release_run_attempts; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT ON TABLE public.release_run_attempts TO boardreadyops_app;
-
-
---
--- Name: COLUMN release_run_attempts.id; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.installation_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(installation_id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.release_run_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(release_run_id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.number; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(number) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.retry_id; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(retry_id) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.status; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(status) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.inferred; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(inferred) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.created_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(created_at) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.updated_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(updated_at) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.finished_at; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(finished_at) ON TABLE public.release_run_attempts TO boardreadyops_reader;
-
-
---
--- Name: COLUMN release_run_attempts.version; Type: ACL; Schema: public; Owner: boardreadyops_owner
---
-
-GRANT SELECT(version) ON TABLE public.release_run_attempts TO boardreadyops_reader;
 
 
 --
@@ -5111,6 +5151,13 @@ REVOKE ALL ON FUNCTION public.boardreadyops_insert_release_run(p_id uuid, p_ref 
 
 REVOKE ALL ON FUNCTION public.boardreadyops_issue_runner_enrollment(p_installation_id bigint, p_repository_ids bigint[], p_name text, p_token_digest bytea, p_ttl_seconds integer, p_now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.boardreadyops_issue_runner_enrollment(p_installation_id bigint, p_repository_ids bigint[], p_name text, p_token_digest bytea, p_ttl_seconds integer, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_lease_holds(p_run public.release_runs, p_attempt public.release_run_attempts, p_lease public.runner_leases); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_lease_holds(p_run public.release_runs, p_attempt public.release_run_attempts, p_lease public.runner_leases) FROM PUBLIC;
 
 
 --

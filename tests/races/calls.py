@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Literal
 from uuid import UUID, uuid4
 
-from boardreadyops.db import dispatches, leases, publications, results, runners, runs, sweeps
+from boardreadyops.db import dispatches, leases, outbox, publications, results, runners, runs, sweeps
 from boardreadyops.db.leases import LeaseGrant
 from boardreadyops.db.metadata import put_installation
 from boardreadyops.db.pool import Connection
@@ -21,6 +21,22 @@ def enqueue(seen: Observation, *, confirmed: int | None = None) -> Call:
     async def call(connection: Connection) -> str:
         answer = await runs.enqueue_release_run(connection, seen, confirmed_observation=confirmed)
         return answer.outcome + (" asks" if answer.confirm_requested else "")
+
+    return call
+
+
+def push(before: str, after: str) -> Call:
+    async def call(connection: Connection) -> str:
+        answer = await runs.enqueue_pushed_ref(
+            connection,
+            installation_id=1,
+            repository_id=10,
+            ref="refs/heads/main",
+            before=before,
+            commit_sha=after,
+            confirmed_observation=None,
+        )
+        return answer.outcome
 
     return call
 
@@ -47,12 +63,20 @@ def cancel(run_id: UUID) -> Call:
 
 
 def suspend() -> Call:
+    return _installation(suspended=True)
+
+
+def unsuspend() -> Call:
+    return _installation(suspended=False)
+
+
+def _installation(*, suspended: bool) -> Call:
     async def call(connection: Connection) -> str:
         state = InstallationState(
             installation_id=1,
             account_login="acme",
             account_id=7,
-            suspended=True,
+            suspended=suspended,
             removed=False,
             observed_at=datetime.now(UTC),
         )
@@ -67,6 +91,14 @@ def cancel_installation() -> Call:
             connection, installation_id=1, reason_code="installation_suspended", limit=10
         )
         return f"{count} cancelled"
+
+    return call
+
+
+def resume_installation() -> Call:
+    async def call(connection: Connection) -> str:
+        count = await sweeps.resume_installation(connection, installation_id=1, limit=10)
+        return f"{count} due"
 
     return call
 
@@ -242,6 +274,14 @@ def reconcile(status: str, *, workflow_run_attempt: int = 1, grace_seconds: int 
     return call
 
 
+def claim_effects() -> Call:
+    async def call(connection: Connection) -> str:
+        claimed = await outbox.claim_outbox(connection, limit=10, lease_seconds=60)
+        return f"{len(claimed)} claimed" if claimed else "nothing"
+
+    return call
+
+
 def claim_checks(claimed: list[publications.ClaimedPublication]) -> Call:
     """The rows are left in `claimed`, for the acknowledgement that follows."""
 
@@ -263,5 +303,14 @@ def acknowledge_checks(claimed: Sequence[publications.ClaimedPublication]) -> Ca
             for row in claimed
         ]
         return ",".join(said) or "nothing"
+
+    return call
+
+
+def record_verification(due: publications.DueVerification, finding: Literal["different", "frozen"]) -> Call:
+    async def call(connection: Connection) -> str:
+        return await publications.record_verification(
+            connection, publication_id=due.publication_id, seq=due.seq, finding=finding
+        )
 
     return call

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from boardreadyops.db.leases import LeaseGrant
-from boardreadyops.db.publications import ClaimedPublication, claim_publications
+from boardreadyops.db.publications import ClaimedPublication, claim_publications, claim_verifications
 from tests.races import calls
 from tests.races.arena import SHA_B, Arena
 from tests.races.pairs import race, timed_out
@@ -112,3 +112,36 @@ async def _(arena: Arena) -> Sequence[Script]:
 async def _(arena: Arena) -> Sequence[Script]:
     grant, claimed = await _shared(arena)
     return script("acknowledge", calls.acknowledge_checks(claimed)), script("result", calls.result(grant))
+
+
+@race(
+    "two read-backs of one check",
+    ("applied", "stale", "a queued; a0.0 queued due"),
+    ("stale", "applied", "a queued; a0.0 queued due"),
+    tells=("checks",),
+)
+async def _(arena: Arena) -> Sequence[Script]:
+    await arena.opened()
+    await arena.told(900)
+    await arena.owner.execute("UPDATE publications SET verify_at = now()")
+    (due,) = await claim_verifications(arena.app, limit=1, lease_seconds=60)
+    return (
+        script("one", calls.record_verification(due, "different")),
+        script("other", calls.record_verification(due, "different")),
+    )
+
+
+@race(
+    "read-back of a frozen check x cancel",
+    ("applied", "applied", "a cancelled; a0.0 cancelled due, a0.1 cancelled due"),
+    ("stale", "applied", "a cancelled; a0.0 cancelled due"),
+    tells=("checks",),
+)
+async def _(arena: Arena) -> Sequence[Script]:
+    run_id = await arena.opened()
+    await arena.told(900)
+    await arena.owner.execute("UPDATE publications SET verify_at = now()")
+    (due,) = await claim_verifications(arena.app, limit=1, lease_seconds=60)
+    return script("read-back", calls.record_verification(due, "frozen")), script(
+        "cancel", calls.cancel(run_id)
+    )

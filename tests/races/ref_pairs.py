@@ -151,3 +151,14 @@ async def _(arena: Arena) -> Sequence[Script]:
 async def _(arena: Arena) -> Sequence[Script]:
     run_id = await arena.opened(trust="fork")
     return script("approve", calls.approve(run_id)), script("cancel", calls.cancel(run_id))
+
+
+@race(
+    "push x push, both from one head",
+    ("created", "ask", "a superseded; b queued; confirm_ref due; b3"),
+    ("ask", "created", "a superseded; c queued; confirm_ref due; c3"),
+    tells=("ref", "effects"),
+)
+async def _(arena: Arena) -> Sequence[Script]:
+    await calls.push("0" * 40, SHA_A)(arena.app)
+    return script("one", calls.push(SHA_A, SHA_B)), script("other", calls.push(SHA_A, SHA_C))

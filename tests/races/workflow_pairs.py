@@ -85,6 +85,23 @@ async def _(arena: Arena) -> Sequence[Script]:
 
 
 @race(
+    "dispatch giving up x a claim that follows",
+    ("applied", "nothing", "a queued (stale, dispatching); workflow_dispatch due, workflow_dispatch silent"),
+    (
+        "applied",
+        "1 claimed",
+        "a queued (stale, dispatching); workflow_dispatch due, workflow_dispatch silent",
+    ),
+    ("stale", "1 claimed", "a queued (dispatching); workflow_dispatch started"),
+    tells=("effects",),
+)
+async def _(arena: Arena) -> Sequence[Script]:
+    effect = await _started(arena)
+    await arena.owner.execute("UPDATE outbox SET claimed_until = now()")
+    return script("give up", calls.give_up(effect)), script("claim", calls.claim_effects())
+
+
+@race(
     "dispatch acknowledge x result",
     ("applied", "accepted", "a completed/pass (completed)"),
     ("ended", "accepted", "a completed/pass (completed)"),
@@ -159,4 +176,29 @@ async def _(arena: Arena) -> Sequence[Script]:
     return (
         script("re-run", calls.reconcile("in_progress", workflow_run_attempt=2)),
         script("retry", calls.retry(asked[0])),
+    )
+
+
+@race(
+    "re-run on GitHub x resumption",
+    (
+        "ended",
+        "written+1 due",
+        "a cancelled (cancelled); confirm_pull_request due, workflow_cancel due, workflow_dispatch dispatched",
+    ),
+    (
+        "retried",
+        "written+1 due",
+        "a running retry 1 (cancelled, in_progress); confirm_pull_request due, workflow_cancel retried,"
+        " workflow_dispatch dispatched",
+    ),
+    tells=("effects",),
+)
+async def _(arena: Arena) -> Sequence[Script]:
+    await _dispatched(arena)
+    for call in (calls.suspend(), calls.cancel_installation()):
+        await call(arena.app)
+    return (
+        script("re-run", calls.reconcile("in_progress", workflow_run_attempt=2)),
+        Script("resumption", ((calls.unsuspend(), calls.resume_installation()),)),
     )

@@ -69,6 +69,14 @@ async def relinquish(world: World) -> Call:
     return lambda now: world.call("relinquish_runner_lease", grant.lease_id, "shutdown", "", [], now)
 
 
+async def expire(world: World) -> Call:
+    await world.opened()
+    await world.claimed()
+    await world.owner.execute("UPDATE runner_leases SET (expires_at, next_check_at) = ($1, $1)", NOON)
+    await world.owner.execute("UPDATE sweep_marks SET swept_at = 'infinity'")  # nobody was away
+    return lambda now: world.call("expire_runner_leases", 10, None, now)
+
+
 async def revoke(world: World) -> Call:
     await world.opened()
     grant = await world.claimed()
@@ -123,6 +131,7 @@ MOVES = (
     transition,
     advance,
     relinquish,
+    expire,
     revoke,
     retry,
     supersede,
@@ -133,7 +142,18 @@ MOVES = (
     reconcile,
 )
 # These read the attempt's time before they take their own.
-OF_ATTEMPTS = (report, advance, relinquish, revoke, check_run, acknowledge, refuse, give_up, reconcile)
+OF_ATTEMPTS = (
+    report,
+    advance,
+    relinquish,
+    expire,
+    revoke,
+    check_run,
+    acknowledge,
+    refuse,
+    give_up,
+    reconcile,
+)
 
 
 async def newest(world: World) -> datetime:

@@ -12,6 +12,7 @@ from boardreadyops.db.runs import Pushed, enqueue_pushed_ref
 from tests.sql.conftest import SHA_A, SHA_B, SHA_C, World
 
 ZEROS = "0" * 40
+LONG = f"refs/heads/{'b' * 200}"
 MAIN, TAG, QUEUE = "refs/heads/main", "refs/tags/v1.0", "refs/heads/gh-readonly-queue/main/pr-1-abc"
 
 
@@ -51,7 +52,12 @@ async def head(world: World, ref: str = MAIN) -> tuple[str, bool, UUID | None]:
 
 @pytest.mark.parametrize(
     ("ref", "check_name"),
-    [(MAIN, "BoardReadyOps (main)"), (TAG, "BoardReadyOps (v1.0)"), (QUEUE, "BoardReadyOps")],
+    [
+        (MAIN, "BoardReadyOps (main)"),
+        (TAG, "BoardReadyOps (v1.0)"),
+        (QUEUE, "BoardReadyOps"),
+        (LONG, f"BoardReadyOps ({'b' * 180})"),
+    ],
 )
 async def test_a_new_ref_opens_a_run_under_its_own_check_name(
     world: World, ref: str, check_name: str
@@ -86,9 +92,11 @@ async def test_scenario_12_a_pushed_ref_is_serialised_and_superseded_like_a_pull
 async def test_a_repeat_is_existing_and_writes_nothing(world: World) -> None:
     run_id = await pushed(world, ZEROS, SHA_A)
     before = await world.everything()
-    assert await push(world, ZEROS, SHA_A) == Pushed("existing", run_id)
     assert await push(world, SHA_C, SHA_A) == Pushed("existing", run_id)
     assert await world.everything() == before
+    before = await world.everything(but=("refs",))
+    assert await push(world, ZEROS, SHA_A) == Pushed("existing", run_id)
+    assert await world.everything(but=("refs",)) == before
 
 
 async def test_five_deliveries_at_once_open_one_run(world: World) -> None:
@@ -202,9 +210,36 @@ async def test_a_late_repeat_of_a_deletion_asks_once_the_ref_was_made_again_at_t
     assert (await head(world))[:2] == (SHA_A, False)
 
 
+async def test_a_deletion_that_two_creations_at_one_commit_overtook_is_asked_for(world: World) -> None:
+    await pushed(world, ZEROS, SHA_A)
+    assert (await push(world, ZEROS, SHA_A)).outcome == "existing"
+    assert (await push(world, SHA_A, None)).outcome == "ask"
+    assert (await head(world))[:2] == (SHA_A, True)
+
+
 async def test_a_deletion_while_the_tenant_is_disabled_closes_the_ref(world: World) -> None:
     await pushed(world, ZEROS, SHA_A)
     await world.owner.execute("UPDATE installations SET suspended = true")
     assert (await push(world, SHA_A, SHA_B)).outcome == "disabled"
     assert (await push(world, SHA_A, None)).outcome == "closed"
     assert (await head(world))[:2] == (SHA_A, False)
+
+
+async def test_a_ref_that_was_deleted_once_is_pushed_to_as_ever(world: World) -> None:
+    await pushed(world, ZEROS, SHA_A)
+    assert (await push(world, SHA_A, None)).outcome == "closed"
+    assert (await push(world, ZEROS, SHA_A)).outcome == "ask"
+    observation = await world.owner.fetchval("SELECT observation FROM refs")
+    assert (await push(world, ZEROS, SHA_A, confirmed=observation)).outcome == "existing"
+    assert (await push(world, SHA_A, SHA_B)).outcome == "created"
+
+
+async def test_a_confirm_of_the_head_applies_the_level_rule(world: World) -> None:
+    run_id = await pushed(world, ZEROS, SHA_A)
+    await world.call("cancel_installation_runs", 1, "installation_suspended", 10)
+    assert await push(world, ZEROS, SHA_A) == Pushed("existing", run_id)
+    assert (await world.run(run_id))["status"] == "cancelled"
+    observation = await world.owner.fetchval("SELECT observation FROM refs")
+    assert await push(world, ZEROS, SHA_A, confirmed=observation) == Pushed("existing", run_id)
+    run = await world.run(run_id)
+    assert (run["status"], run["reason_code"]) == ("queued", "head_returned")

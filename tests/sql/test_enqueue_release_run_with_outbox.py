@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
+
+import asyncpg
+import pytest
 
 from boardreadyops.db.metadata import note_installation
-from tests.sql.conftest import SHA_A, SHA_B, SHA_C, World, observation
+from tests.sql.conftest import NOON, SHA_A, SHA_B, SHA_C, World, observation
+from tests.sql.test_held_rows import meanwhile
+from tests.sql.test_neighbours import found, opened_at
 
 
 async def test_a_first_observation_creates_a_queued_run_that_owes_a_check(world: World) -> None:
@@ -173,3 +179,55 @@ async def test_a_suspended_installation_opens_nothing(world: World) -> None:
     before = await world.everything()
     assert (await world.enqueue(observation())).outcome == "disabled"
     assert await world.everything() == before
+
+
+async def test_a_late_commit_is_known_by_its_own_ref_only(world: World) -> None:
+    await world.opened(SHA_B, number=2)
+    newer = await world.opened(SHA_A, minute=1)
+    late = await world.enqueue(observation(SHA_B))
+    assert late.outcome == "superseded"
+    assert late.release_run_id is not None
+    run = await world.run(late.release_run_id)
+    assert (run["ref"], run["superseded_by"]) == ("refs/pull/1/head", newer)
+
+
+async def test_an_outdated_confirm_writes_nothing(world: World) -> None:
+    await world.opened()
+    before = await world.everything()
+    assert (await world.enqueue(observation(SHA_B, minute=1), confirmed=7)).outcome == "moved_on"
+    assert await world.everything() == before
+
+
+async def test_an_enqueue_waits_for_the_open_run_and_the_head_of_its_ref_and_for_no_other(
+    world: World,
+) -> None:
+    await found(world, 2, 20)
+    earlier = await world.opened(SHA_C, number=1)
+    await world.report(await world.claimed())
+    replaced = await world.opened(SHA_B, minute=1)
+    for place, sha in (((2, 20, 1), SHA_A), ((2, 20, 2), SHA_B), ((1, 10, 2), SHA_A)):
+        await opened_at(world, place, sha)
+    held = "SELECT FROM release_runs WHERE id <> '{}' FOR UPDATE"
+    arguments = (
+        1,
+        10,
+        "refs/pull/1/head",
+        1,
+        SHA_A,
+        "main",
+        "f" * 40,
+        False,
+        "trusted",
+        NOON + timedelta(minutes=2),
+    )
+    (answer,) = await meanwhile(world, held.format(replaced), "enqueue_release_run_with_outbox", *arguments)
+    assert answer["enqueue_outcome"] == "created"
+    returned = (*arguments[:4], SHA_C, *arguments[5:9], NOON + timedelta(minutes=3))
+    now_open = answer["release_run_id"]
+    for waited_for in (now_open, earlier):
+        alone = f"SELECT FROM release_runs WHERE id = '{waited_for}' FOR UPDATE"
+        with pytest.raises(asyncpg.LockNotAvailableError):
+            await meanwhile(world, alone, "enqueue_release_run_with_outbox", *returned)
+    others = f"SELECT FROM release_runs WHERE id NOT IN ('{now_open}', '{earlier}') FOR UPDATE"
+    (answer,) = await meanwhile(world, others, "enqueue_release_run_with_outbox", *returned)
+    assert (answer["enqueue_outcome"], answer["release_run_id"]) == ("existing", earlier)

@@ -112,37 +112,6 @@ async def test_the_run_deadline_is_tested_before_the_expiry(world: World) -> Non
     assert (await lease_of(world, grant))["state"] == "timed_out"
 
 
-@pytest.mark.parametrize(
-    ("drift", "back"),
-    [
-        ("UPDATE runner_leases SET expected_run_version = 9", None),
-        ("UPDATE runner_leases SET expected_run_status = 'queued'", None),
-        ("UPDATE runner_leases SET expected_attempt_version = 9", None),
-        ("UPDATE runner_leases SET expected_attempt_status = 'reporting'", None),
-        (
-            "UPDATE release_runs SET execution_attempt_id = NULL",
-            "UPDATE release_runs SET execution_attempt_id = (SELECT id FROM release_run_attempts)",
-        ),
-        (
-            "UPDATE release_runs SET execution_attempt_id = gen_random_uuid()",
-            "UPDATE release_runs SET execution_attempt_id = (SELECT id FROM release_run_attempts)",
-        ),
-    ],
-)
-async def test_drift_from_the_snapshot_fails_closed(world: World, drift: str, back: str | None) -> None:
-    run_id = await world.opened()
-    grant = await world.claimed()
-    await world.owner.execute("ALTER TABLE release_runs DISABLE TRIGGER ALL")
-    await world.owner.execute(drift)
-    before = await world.everything(but=("runner_leases", "sweep_marks"))
-    assert await lost(world, grant) == "closed"
-    assert await world.everything(but=("runner_leases", "sweep_marks")) == before
-    assert (await lease_of(world, grant))["state"] == "expired"
-    if back is not None:
-        await world.owner.execute(back)
-    assert (await world.run(run_id))["status"] == "running"
-
-
 async def test_an_ended_lease_is_none_of_the_sweeps_business(world: World) -> None:
     await world.opened()
     grant = await world.claimed()
@@ -150,6 +119,24 @@ async def test_an_ended_lease_is_none_of_the_sweeps_business(world: World) -> No
     before = await world.everything(but=("sweep_marks",))
     assert await expire(world, (await lease_of(world, grant))["maximum_expires_at"]) == []
     assert await world.everything(but=("sweep_marks",)) == before
+
+
+async def test_an_ended_lease_takes_no_room_in_a_batch(world: World) -> None:
+    for number in (1, 2):
+        await world.opened(number=number)
+    runner = await world.runner()
+    ended, active = [await world.claimed(runner) for _ in (1, 2)]
+    await world.report(ended)
+    now = (await lease_of(world, active))["expires_at"]
+    for _ in (1, 2):  # called for it, nothing happens either
+        assert (
+            await world.owner.fetchval(
+                "SELECT boardreadyops_expire_runner_lease($1, $2)", ended.lease_id, now
+            )
+            is None
+        )
+    assert await expire(world, now, limit=1) == [Expiry(active.lease_id, "requeued")]
+    assert (await lease_of(world, ended))["state"] == "completed"
 
 
 async def test_a_batch_is_bounded_and_one_lease_can_be_named(world: World) -> None:
@@ -229,4 +216,55 @@ async def test_grace_never_goes_beyond_the_run_deadline_nor_shortens_a_lease(wor
     await world.owner.execute("UPDATE deployment_settings SET lease_seconds = 3")
     await world.owner.execute("UPDATE sweep_marks SET swept_at = $1", now - timedelta(hours=1))
     await world.call("expire_runner_leases", 10, None, now)
-    assert (await lease_of(world, grant))["expires_at"] == due_at
+    lease = await lease_of(world, grant)
+    assert lease["expires_at"] == lease["next_check_at"] == due_at
+
+
+async def test_grace_does_not_reach_beyond_the_run_deadline(world: World) -> None:
+    await world.opened()
+    grant = await world.claimed()
+    now = (await lease_of(world, grant))["maximum_expires_at"]
+    await world.owner.execute("UPDATE sweep_marks SET swept_at = $1", now - timedelta(hours=1))
+    swept = await world.call("expire_runner_leases", 10, None, now)
+    assert [row["expiry_outcome"] for row in swept] == ["timed_out"]
+    assert await world.owner.fetchval("SELECT grace_until FROM sweep_marks") == now + timedelta(seconds=120)
+
+
+async def test_grace_leaves_an_ended_lease_as_it_is(world: World) -> None:
+    await world.opened()
+    grant = await world.claimed()
+    await world.report(grant)
+    before = await lease_of(world, grant)
+    await world.owner.execute("UPDATE sweep_marks SET swept_at = now() - interval '1 hour'")
+    await world.call("expire_runner_leases", 10)
+    assert await lease_of(world, grant) == before
+
+
+@pytest.mark.parametrize(("gap_seconds", "expected"), [(8, "requeued"), (10, "requeued"), (11, None)])
+async def test_short_leases_make_no_gap_of_an_ordinary_pause(
+    world: World, gap_seconds: int, expected: str | None
+) -> None:
+    await world.owner.execute("UPDATE deployment_settings SET lease_seconds = 3")
+    await world.opened()
+    grant = await world.claimed()
+    now = (await lease_of(world, grant))["expires_at"]
+    await world.owner.execute("UPDATE sweep_marks SET swept_at = $1", now - timedelta(seconds=gap_seconds))
+    swept = await world.call("expire_runner_leases", 10, None, now)
+    assert [row["expiry_outcome"] for row in swept] == ([] if expected is None else [expected])
+
+
+@pytest.mark.parametrize(
+    ("gap", "moves"), [(timedelta(seconds=5), False), (timedelta(seconds=5, microseconds=1), True)]
+)
+async def test_the_mark_moves_every_five_seconds_and_no_other_sweeps_does(
+    world: World, gap: timedelta, moves: bool
+) -> None:
+    now = await world.owner.fetchval("SELECT now()")
+    await world.owner.execute("INSERT INTO sweep_marks VALUES ('another', $1)", now)
+    await world.owner.execute("UPDATE sweep_marks SET swept_at = $1", now - gap)
+    await world.call("expire_runner_leases", 10, None, now)
+    marks = await world.owner.fetch("SELECT sweep, swept_at FROM sweep_marks")
+    assert {row["sweep"]: row["swept_at"] for row in marks} == {
+        "leases": now if moves else now - gap,
+        "another": now - gap,
+    }

@@ -147,20 +147,63 @@ async def test_what_was_acknowledged_rises_and_never_beyond_what_was_desired(
     assert (await world.publication(run_id))["acked_seq"] == stored
 
 
-@pytest.mark.parametrize(
-    ("run_moves_to", "attempt_moves_to"),
-    [("dispatched", None), (None, "dispatched"), ("dispatched", "dispatched")],
-)
-async def test_a_dispatch_of_a_run_that_was_moved_by_hand_moves_nothing(
-    world: World, run_moves_to: str | None, attempt_moves_to: str | None
+BY_HAND = {"run": ("dispatched", None), "attempt": (None, "dispatched"), "both": ("dispatched", "dispatched")}
+
+
+@pytest.mark.parametrize("moved", BY_HAND)
+@pytest.mark.parametrize("word", ["dispatched", "in_progress"])
+async def test_what_was_moved_by_hand_stays_and_what_is_behind_follows_github(
+    world: World, word: str, moved: str
 ) -> None:
     dispatch = await claimed_dispatch(world)
-    key = dispatch.run_id, "queued", 0, dispatch.attempt_id, run_moves_to, "moved_by_hand", None
-    moved = await world.answer("transition_release_run_state", *key, "dispatching", 1, attempt_moves_to)
-    assert moved == "applied"
+    run_status, attempt_status = BY_HAND[moved]
+    key = dispatch.run_id, "queued", 0, dispatch.attempt_id, run_status, "moved_by_hand", None
+    assert (
+        await world.answer("transition_release_run_state", *key, "dispatching", 1, attempt_status)
+        == "applied"
+    )
     before = await world.history(dispatch.run_id)
-    assert await world.answer("acknowledge_workflow_dispatch", dispatch.effect_id, 77, 1) == "existing"
-    await world.owner.execute("UPDATE outbox SET settled_at = NULL")
+    if word == "dispatched":
+        answer = await world.answer("acknowledge_workflow_dispatch", dispatch.effect_id, 77, 1)
+        assert answer == ("existing" if moved == "both" else "applied")
+        moves = [
+            ("execution_attempt", "dispatching", "dispatched", "workflow_dispatched"),
+            ("release_run", "queued", "dispatched", "workflow_dispatched"),
+        ]
+        expected = {"run": moves[:1], "attempt": moves[1:], "both": []}[moved]
+    else:
+        named = 10, dispatch.attempt_id, 77, 1, "in_progress", 60
+        assert await world.answer("reconcile_workflow_run", *named) == "applied"
+        expected = [
+            ("execution_attempt", "dispatching", "dispatched", "workflow_dispatched"),
+            ("execution_attempt", "dispatched", "in_progress", "workflow_reconciled"),
+            ("release_run", run_status or "queued", "running", "workflow_reconciled"),
+        ][0 if moved == "run" else 1 :]
+    assert await world.history(dispatch.run_id) == [*before, *expected]
+    assert (await world.publication(dispatch.run_id))["desired_seq"] == 2 + len(expected[:1])
+
+
+async def test_a_run_already_running_is_not_started_twice(world: World) -> None:
+    dispatch = await claimed_dispatch(world)
+    key = dispatch.run_id, "queued", 0, dispatch.attempt_id, "running", "moved_by_hand", None
+    assert await world.answer("transition_release_run_state", *key, "dispatching", 1, None) == "applied"
+    named = 10, dispatch.attempt_id, 77, 1, "in_progress", 60
+    assert await world.answer("reconcile_workflow_run", *named) == "applied"
+    assert await world.answer("reconcile_workflow_run", *named) == "existing"
+    assert (await world.run(dispatch.run_id))["version"] == 1
+    assert (await world.attempt(dispatch.attempt_id))["status"] == "in_progress"
+
+
+@pytest.mark.parametrize("moved", BY_HAND)
+async def test_a_dispatch_that_was_moved_by_hand_is_not_given_up(world: World, moved: str) -> None:
+    dispatch = await claimed_dispatch(world)
+    run_status, attempt_status = BY_HAND[moved]
+    key = dispatch.run_id, "queued", 0, dispatch.attempt_id, run_status, "moved_by_hand", None
+    assert (
+        await world.answer("transition_release_run_state", *key, "dispatching", 1, attempt_status)
+        == "applied"
+    )
+    before = await world.history(dispatch.run_id)
     again = dispatch.effect_id, dispatch.generation, "refused"
     assert await world.answer("give_up_workflow_dispatch", *again) == "ended"
     assert await world.history(dispatch.run_id) == before

@@ -152,12 +152,11 @@ async def test_a_lease_that_the_grace_could_not_reach_does_not_expire_before_its
 async def test_while_another_sweep_holds_the_mark_that_is_late_no_lease_expires(world: World) -> None:
     await leases(world)
     now = await world.owner.fetchval("SELECT max(expires_at) FROM runner_leases")
+    await world.owner.execute("INSERT INTO sweep_marks VALUES ('another', now())")
     await world.owner.execute("UPDATE sweep_marks SET swept_at = $1", now - timedelta(hours=1))
-    rows = await meanwhile(
-        world, "SELECT FROM sweep_marks FOR NO KEY UPDATE", "expire_runner_leases", 10, None, now
-    )
-    assert rows == []
-    assert await world.owner.fetchval("SELECT swept_at FROM sweep_marks") == now - timedelta(hours=1)
+    held = "SELECT FROM sweep_marks WHERE sweep = 'leases' FOR NO KEY UPDATE"
+    assert await meanwhile(world, held, "expire_runner_leases", 10, None, now) == []
+    assert await world.owner.fetchval("SELECT max(swept_at) FROM sweep_marks") == now - timedelta(hours=1)
 
 
 async def verdict(world: World) -> UUID:
@@ -209,6 +208,18 @@ async def test_an_unchanged_heartbeat_waits_for_no_run_and_no_attempt(world: Wor
     held = "SELECT FROM release_runs, release_run_attempts FOR UPDATE"
     (beat,) = await meanwhile(world, held, "heartbeat_runner_lease", grant.lease_id, "claimed", 1, "")
     assert beat["directive"] == "continue"
+
+
+async def test_a_heartbeat_of_an_ended_lease_waits_for_no_run(world: World) -> None:
+    await world.opened()
+    grant = await world.claimed()
+    await world.report(grant)
+    held = "SELECT FROM release_runs, release_run_attempts FOR UPDATE"
+    later = await world.owner.fetchval("SELECT now() + interval '1 hour'")
+    (beat,) = await meanwhile(
+        world, held, "heartbeat_runner_lease", grant.lease_id, "reporting", 1, "", later
+    )
+    assert (beat["lease_state"], beat["directive"], beat["expires_in_seconds"]) == ("completed", "stop", 0)
 
 
 @pytest.mark.parametrize("installation_id", [None, 1])

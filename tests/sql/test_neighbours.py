@@ -314,3 +314,33 @@ async def test_two_enrolments_make_two_registrations(world: World) -> None:
     assert registered["registration_outcome"] == "registered"
     used = await world.owner.fetch("SELECT registration_id FROM runner_enrollments ORDER BY name")
     assert [row[0] for row in used] == [None, registered["registration_id"]]
+
+
+@pytest.mark.parametrize("end", ["rearmed", "closed", "timed_out"])
+async def test_a_sweep_of_one_lease_touches_no_other(world: World, end: str) -> None:
+    await neighbours(world, "runner")
+    async with undisturbed(world):
+        await world.opened()
+        grant = await world.claimed(await world.runner(installation_id=1))
+        lease = await lease_of(world, grant.lease_id)
+        now = lease["maximum_expires_at" if end == "timed_out" else "expires_at"]
+        if end == "rearmed":
+            await world.call(
+                "heartbeat_runner_lease", lease["id"], "claimed", 1, "", now - timedelta(seconds=1)
+            )
+        elif end == "closed":
+            await world.owner.execute(
+                "UPDATE runner_leases SET expected_run_version = 9 WHERE id = $1", lease["id"]
+            )
+        await world.owner.execute("UPDATE sweep_marks SET swept_at = $1", now - timedelta(seconds=6))
+        (expiry,) = await world.call("expire_runner_leases", 10, lease["id"], now)
+        assert expiry["expiry_outcome"] == end
+
+
+@pytest.mark.parametrize("disabled", [10, 11])
+async def test_a_repository_that_is_disabled_stops_no_other(world: World, disabled: int) -> None:
+    await found(world, 1, 11)
+    await world.owner.execute("UPDATE repositories SET enabled = id <> $1", disabled)
+    for repository_id in (10, 11):
+        answer = await world.enqueue(replace(observation(), repository_id=repository_id))
+        assert answer.outcome == ("disabled" if repository_id == disabled else "created")

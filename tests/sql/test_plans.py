@@ -1,8 +1,8 @@
 """The hot statements find their rows by the index that was made for them, however many runs there are.
 
-By default 150,000 runs in the proportions of the issue's two million (BOARDREADYOPS_PLAN_RUNS=2000000 for those, a few
-minutes of seeding): the choice of index hangs on proportions, and a tree over two million keys is one page deeper, for
-which the bounds leave room.
+Continuous integration looks at two million runs (BOARDREADYOPS_PLAN_RUNS=2000000, a minute and a half of seeding). By
+default there are 150,000 in the same proportions: the choice of index hangs on those, and a tree over two million keys is
+one page deeper, for which the bounds leave room.
 """
 
 from __future__ import annotations

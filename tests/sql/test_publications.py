@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import pytest
 
+from boardreadyops.db.pool import Connection
 from boardreadyops.db.publications import (
     ClaimedPublication,
     FencedOutcome,
@@ -196,3 +199,29 @@ async def test_an_effect_that_is_given_back_unsent_does_not_count_as_a_send(worl
         assert answer == "applied"
         stored = "SELECT send_count FROM outbox WHERE kind = 'confirm_ref'"
         assert await world.owner.fetchval(stored) == counted
+
+
+async def test_a_stage_is_told_of_a_running_run_with_a_lease_that_lives(world: World) -> None:
+    run_id = await world.opened()
+    grant = await world.claimed()
+    told = "SELECT boardreadyops_publication_payload(run) ->> 'stage' FROM release_runs AS run WHERE id = $1"
+    await world.opened(number=2)
+    await world.call("heartbeat_runner_lease", (await world.claimed()).lease_id, "running", 1, "")
+    assert await world.owner.fetchval(told, run_id) == "claimed"
+    async with undone(world.owner):
+        await world.owner.execute(
+            "UPDATE runner_leases SET (state, ended_at) = ('expired', now()) WHERE id = $1", grant.lease_id
+        )
+        assert await world.owner.fetchval(told, run_id) is None
+    async with undone(world.owner):
+        await world.owner.execute("UPDATE release_runs SET status = 'queued' WHERE id = $1", run_id)
+        assert await world.owner.fetchval(told, run_id) is None
+
+
+@asynccontextmanager
+async def undone(connection: Connection) -> AsyncIterator[None]:
+    """What a test changes by hand to see an answer, and takes back."""
+    transaction = connection.transaction()
+    await transaction.start()
+    yield
+    await transaction.rollback()

@@ -180,6 +180,7 @@ async def test_an_ended_workflow_without_a_result_fails_its_run_after_the_grace(
     assert (attempt["status"], attempt["inferred"]) == ("failed", True)
     assert await world.owner.fetchval("SELECT settled_at FROM reconciliation_findings") == due_at
     assert (await world.publication(dispatch.run_id))["payload"]["status"] == "failed"
+    assert await world.owed("workflow_cancel") == []
     assert await hint(world, "completed") == "ended"
     assert await world.count("reconciliation_findings") == 1
 

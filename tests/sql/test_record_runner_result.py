@@ -141,3 +141,24 @@ async def test_an_inferred_failure_is_corrected_by_the_genuine_result_once(world
         "runner_result_corrected",
     )
     assert (await world.report(grant, "completed", "fail", body=b"second")).outcome == "conflict"
+
+
+async def test_a_result_for_an_attempt_that_was_not_dispatched_yet_is_late(world: World) -> None:
+    await world.execute_by("actions")
+    run = await world.run(await world.opened())
+    key = run["id"], run["execution_attempt_id"], run["retry_id"], None, b"\1" * 32, "completed", "pass"
+    before = await world.everything(but=("runner_result_audit",))
+    assert await world.answer("record_runner_result", *key, "", 0, 0, {}) == "late"
+    assert await world.everything(but=("runner_result_audit",)) == before
+    await world.published()
+    assert await world.answer("record_runner_result", *key, "", 0, 0, {}) == "accepted"
+
+
+async def test_a_result_of_an_attempt_that_its_run_does_not_point_to_is_late(world: World) -> None:
+    run_id = await world.opened()
+    grant = await world.claimed()
+    await world.owner.execute("UPDATE release_runs SET execution_attempt_id = NULL")
+    before = await world.run(run_id)
+    assert (await world.report(grant)).outcome == "late"
+    assert await world.run(run_id) == before
+    await world.owner.execute("UPDATE release_runs SET execution_attempt_id = $1", grant.execution_attempt_id)

@@ -9,6 +9,7 @@ import pytest
 from boardreadyops.db.metadata import put_repository
 from boardreadyops.domain.identity import RepositoryFacts
 from tests.sql.conftest import NOON, SHA_A, SHA_B, World, observation
+from tests.sql.test_held_rows import meanwhile
 
 
 async def tell(world: World, checks: dict[UUID, int]) -> None:
@@ -145,3 +146,30 @@ async def test_only_a_neutral_end_that_landed_whole_makes_it_told(world: World) 
     assert await ordinals(world, authoritative) == [0], "the neutral end itself is still to be told"
     await tell(world, checks)
     assert await ordinals(world, authoritative) == [1]
+
+
+async def test_of_a_run_that_was_asked_anew_the_newest_asking_is_told(world: World) -> None:
+    authoritative, neutral = await ended(world, 1, "fail"), await world.opened(SHA_A, number=2)
+    checks = {authoritative: 100, neutral: 200}
+    await tell(world, checks)
+    await world.owner.execute("UPDATE publications SET ordinal = 5 WHERE release_run_id = $1", authoritative)
+    await world.call("retry_release_run", 1, authoritative, 0)
+    await tell(world, checks)
+    await superseded(world, neutral, 2, checks)
+    told = await world.owner.fetch(
+        "SELECT retry_number, ordinal FROM publications WHERE release_run_id = $1 ORDER BY id", authoritative
+    )
+    assert [tuple(row) for row in told] == [(0, 5), (1, 0), (1, 1)]
+
+
+async def test_telling_a_verdict_anew_waits_for_no_other_check(world: World) -> None:
+    authoritative, neutral = await ended(world, 1, "fail"), await world.opened(SHA_A, number=2)
+    await tell(world, {authoritative: 100, neutral: 200})
+    other = await world.opened("d" * 40, number=3)
+    await tell(world, {other: 300})
+    await world.call("cancel_release_run", 1, neutral, "cancelled_by_user", "mira")
+    (row,) = await world.call("claim_publications", 10, 30, 60)
+    held = f"SELECT FROM publications WHERE release_run_id = '{other}' FOR UPDATE"
+    landed = row["publication_id"], row["generation"], row["seq"]
+    ((outcome,),) = await meanwhile(world, held, "acknowledge_publication", *landed)
+    assert (outcome, await ordinals(world, authoritative)) == ("applied", [1])

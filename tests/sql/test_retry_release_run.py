@@ -54,6 +54,7 @@ async def test_scenario_26_a_terminal_run_is_asked_anew_with_a_check_of_its_own(
         None,
     )
     assert (run["lost_attempts"], run["given_back"], run["finished_at"]) == (0, 0, None)
+    assert run["queued_at"] == run["updated_at"] > before["queued_at"]
     assert run["due_at"] > run["queued_at"]
     assert (await world.history(run_id))[-1] == ("release_run", "failed", "queued", "retry_requested")
     told, earlier = await world.publication(run_id, 1), await world.publication(run_id, 0)

@@ -12,6 +12,7 @@ import pytest
 from boardreadyops.db.leases import Heartbeat, LeaseClaim, claim_runner_lease, heartbeat_runner_lease
 from boardreadyops.db.runners import issue_runner_enrollment, register_runner
 from tests.sql.conftest import SHA_B, World
+from tests.sql.test_neighbours import found
 
 
 async def beat(world: World, lease_id: UUID, stage: str, *, progress: int = 5) -> Heartbeat:
@@ -169,16 +170,6 @@ async def test_an_unknown_lease_has_no_answer(world: World) -> None:
         )
 
 
-async def test_drift_from_the_leases_snapshot_fails_closed(world: World) -> None:
-    run_id = await world.opened()
-    grant = await world.claimed()
-    await world.owner.execute("UPDATE runner_leases SET expected_run_version = expected_run_version - 1")
-    await beat(world, grant.lease_id, "reporting")
-    assert (await world.attempt(grant.execution_attempt_id))["status"] == "in_progress"
-    assert len(await world.history(run_id)) == 1
-    await world.owner.execute("UPDATE runner_leases SET expected_run_version = expected_run_version + 1")
-
-
 @pytest.mark.parametrize("fault", ["unknown", "used", "expired"])
 async def test_a_bad_enrolment_is_refused_without_saying_which(world: World, fault: str) -> None:
     digest = hashlib.sha256(b"enrolment").digest()
@@ -210,19 +201,17 @@ async def test_a_bad_enrolment_is_refused_without_saying_which(world: World, fau
 @pytest.mark.parametrize(
     ("installation_id", "repositories", "ttl_seconds", "outcome"),
     [(1, [10], 3600, "issued"), (None, None, 1, "issued"), (3, None, 60, "not_found"), (1, [11], 60, "not_found"),
-     (None, [10], 60, "invalid"), (1, None, 3601, "invalid"), (1, None, 0, "invalid")],
+     (1, [10, 20], 60, "not_found"), (None, [10], 60, "invalid"), (1, None, 3601, "invalid"), (1, None, 0, "invalid"),
+     (1, None, None, "invalid")],
 )  # fmt: skip
 async def test_an_enrolment_names_its_own_tenant_and_lives_at_most_an_hour(
-    world: World, installation_id: int | None, repositories: list[int] | None, ttl_seconds: int, outcome: str
+    world: World,
+    installation_id: int | None,
+    repositories: list[int] | None,
+    ttl_seconds: int | None,
+    outcome: str,
 ) -> None:
-    async with world.app.transaction() as connection:
-        answer = await issue_runner_enrollment(
-            connection,
-            installation_id=installation_id,
-            repository_ids=repositories,
-            name="bench",
-            token_digest=hashlib.sha256(b"x").digest(),
-            ttl_seconds=ttl_seconds,
-        )
-    assert answer.outcome == outcome
+    await found(world, 2, 20)
+    arguments = installation_id, repositories, "bench", b"\1" * 32, ttl_seconds
+    assert await world.answer("issue_runner_enrollment", *arguments) == outcome
     assert await world.count("runner_enrollments") == (1 if outcome == "issued" else 0)

@@ -23,6 +23,10 @@ from tests.sql.test_relinquish_runner_lease import relinquish
 from tests.sql.test_retry_release_run import failed_run, retry
 from tests.sql.test_runner_leases import beat, claim
 
+ACME = InstallationState(
+    installation_id=1, account_login="acme", account_id=7, suspended=False, removed=False, observed_at=NOON
+)
+
 
 async def test_scenario_08_a_run_knows_its_new_base(world: World) -> None:
     run_id = await world.opened()
@@ -55,25 +59,17 @@ async def test_scenario_10_a_pull_request_before_its_installation_event_is_not_d
 
 
 async def test_scenario_11_a_redelivered_suspension_or_a_plain_event_flips_no_metadata(world: World) -> None:
-    now = InstallationState(
-        installation_id=1,
-        account_login="acme",
-        account_id=7,
-        suspended=False,
-        removed=False,
-        observed_at=NOON,
-    )
     async with world.app.transaction() as connection:
-        assert await put_installation(connection, now)
+        assert await put_installation(connection, ACME)
     before = await world.everything()
-    old = replace(now, suspended=True, account_id=None, observed_at=NOON - timedelta(minutes=1))
+    old = replace(ACME, suspended=True, account_id=None, observed_at=NOON - timedelta(minutes=1))
     async with world.app.transaction() as connection:
         assert not await put_installation(connection, old)
         await note_installation(connection, installation_id=1, account_login="blank", account_id=None)
     assert await world.everything() == before
     async with world.app.transaction() as connection:
         assert await put_installation(
-            connection, replace(now, account_id=None, observed_at=NOON + timedelta(minutes=1))
+            connection, replace(ACME, account_id=None, observed_at=NOON + timedelta(minutes=1))
         )
     assert await world.owner.fetchval("SELECT account_id FROM installations") == 7
 
@@ -236,22 +232,14 @@ async def test_scenario_66_a_reader_of_events_skips_none_that_committed_late(wor
 async def test_scenario_11_a_suspension_of_the_same_second_flips_nothing_and_a_removal_does(
     world: World,
 ) -> None:
-    now = InstallationState(
-        installation_id=1,
-        account_login="acme",
-        account_id=7,
-        suspended=False,
-        removed=False,
-        observed_at=NOON,
-    )
     async with world.app.transaction() as connection:
-        assert await put_installation(connection, now)
+        assert await put_installation(connection, ACME)
     before = await world.everything()
     async with world.app.transaction() as connection:
-        assert not await put_installation(connection, replace(now, suspended=True))
-        assert await put_installation(connection, now)
+        assert not await put_installation(connection, replace(ACME, suspended=True))
+        assert await put_installation(connection, ACME)
     assert await world.everything() == before
     async with world.app.transaction() as connection:
-        assert await put_installation(connection, replace(now, removed=True))
-        assert not await put_installation(connection, now)
+        assert await put_installation(connection, replace(ACME, removed=True))
+        assert not await put_installation(connection, ACME)
     assert await world.owner.fetchval("SELECT removed FROM installations WHERE id = 1")

@@ -148,4 +148,17 @@ async def test_what_is_due_can_be_listed_oldest_first(world: World) -> None:
     await world.owner.execute("UPDATE runner_leases SET next_check_at = claimed_at")
     async with world.app.connection() as connection:
         assert await list_due(connection, "leases", limit=10) == (lease_id,)
+    other, ended = await world.claimed(), await world.claimed()
+    await world.report(ended)
+    now = await world.owner.fetchval("SELECT max(next_check_at) FROM runner_leases")
+    assert [row[0] for row in await world.call("list_due", "leases", 1, now)] == [lease_id]
+    listed = await world.call("list_due", "leases", 10, now)
+    assert [row[0] for row in listed] == [lease_id, other.lease_id]
+    due_at = await world.owner.fetchval(
+        "SELECT next_check_at FROM runner_leases WHERE id = $1", other.lease_id
+    )
+    assert [row[0] for row in await world.call("list_due", "leases", 10, due_at)] == [
+        lease_id,
+        other.lease_id,
+    ]
     await world.owner.execute("UPDATE runner_leases SET next_check_at = expires_at")

@@ -18,7 +18,6 @@ from boardreadyops.db.dispatches import (
 from boardreadyops.db.pool import Record
 from tests.sql.conftest import SHA_A, SHA_B, World
 from tests.sql.test_cancel_release_run import cancel
-from tests.sql.test_neighbours import found, opened_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +95,13 @@ async def test_a_planned_attempt_waits_for_its_check_and_is_dispatched_once(worl
     ]
     (effect,) = await world.owed("workflow_dispatch")
     assert (effect["release_run_id"], effect["execution_attempt_id"]) == (run_id, attempt_id)
+
+
+async def test_attempts_are_numbered_by_run(world: World) -> None:
+    await world.execute_by("actions")
+    for number in (1, 2):
+        run = await world.run(await world.opened(number=number))
+        assert (await world.attempt(run["execution_attempt_id"]))["number"] == 1
 
 
 async def test_begin_marks_the_dispatch_as_started_once(world: World) -> None:
@@ -213,18 +219,6 @@ async def test_an_answer_without_an_id_takes_nothing_from_whoever_was_bound_befo
     assert (await world.attempt(dispatch.attempt_id))["workflow_run_id"] == 77
 
 
-async def test_a_workflow_run_is_bound_by_its_repository_its_id_and_its_attempt(world: World) -> None:
-    await world.execute_by("actions")
-    await found(world, 1, 11)
-    await opened_at(world, (1, 11, 1))
-    await world.opened(number=2)
-    await world.opened(SHA_B, number=3)
-    await world.published()
-    theirs, ours, third = (row["id"] for row in await world.owed("workflow_dispatch"))
-    for effect_id, workflow in ((theirs, (77, 1)), (ours, (77, 1)), (third, (77, 2))):
-        assert await world.answer("acknowledge_workflow_dispatch", effect_id, *workflow) == "applied"
-
-
 async def test_a_second_workflow_run_of_one_attempt_is_refused_and_cancelled(world: World) -> None:
     dispatch = await claimed_dispatch(world)
     await acknowledge(world, dispatch, 77)
@@ -289,6 +283,8 @@ async def test_a_silent_dispatch_is_replaced_by_a_new_attempt(world: World) -> N
         (dispatch.attempt_id, "silent"),
         (attempt["id"], None),
     ]
+    told = await world.publication(dispatch.run_id)
+    assert (told["payload"]["execution_attempt_id"], told["desired_seq"]) == (str(attempt["id"]), 2)
     assert await acknowledge(world, dispatch, 77) == "ended"
     assert [row["workflow_run_id"] for row in await world.owed("workflow_cancel")] == [77]
 
@@ -331,3 +327,13 @@ async def test_giving_up_after_the_end_settles_the_effect_alone(
     assert await give_up(world, dispatch, cause) == "ended"
     assert (await effect_of(world, dispatch))["outcome_code"] == cause
     assert await world.everything(but=("outbox",)) == before
+
+
+async def test_an_attempt_has_one_dispatch_however_often_it_is_asked_for(world: World) -> None:
+    dispatch = await claimed_dispatch(world)
+    for _ in range(2):
+        await world.owner.execute(
+            "SELECT boardreadyops_request_dispatch(run, attempt, now()) FROM release_runs AS run"
+            " JOIN release_run_attempts AS attempt ON attempt.id = run.execution_attempt_id"
+        )
+    assert [row["id"] for row in await world.owed("workflow_dispatch")] == [dispatch.effect_id]

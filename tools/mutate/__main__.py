@@ -35,7 +35,8 @@ RACED = frozenset({"lock", "of", "skip", "conflict", "when"})
 def main() -> int:
     """0 when every mutant is killed or explained."""
     wanted = _arguments()
-    mutants = _chosen(wanted)
+    explained = _explained()
+    mutants = [mutant for mutant in _chosen(wanted) if wanted.explained or mutant.id not in explained]
     if wanted.list:
         print("\n\n".join(f"{mutant.id}\n{mutant.diff}" for mutant in mutants))
         print(f"\n{len(mutants)} mutants")
@@ -52,7 +53,7 @@ def main() -> int:
             every = _run(course, mutants, coverage, races=wanted.races, most=wanted.most)
         finally:
             server.release()
-    return _tell(every, wanted.json)
+    return _tell(every, explained, wanted.json)
 
 
 @contextmanager
@@ -89,15 +90,16 @@ def _run(
 def _tests(mutant: Mutant, coverage: Coverage, races: str) -> list[str]:
     failed = set(coverage.failed)
     tests = [test for test in coverage.of(mutant.block) if test not in failed]
-    if races == "all" or (races == "locks" and mutant.kind in RACED):
-        return sorted(tests, key=lambda test: not test.startswith(RACES)) if mutant.kind in RACED else tests
+    if races == "all" or (races == "locks" and mutant.kind in RACED | {"perform"}):
+        return sorted(tests, key=lambda test: test.startswith(RACES) is not (mutant.kind in RACED))
     return [test for test in tests if not test.startswith(RACES)]
 
 
-def _tell(every: list[tuple[Mutant, Result]], target: Path) -> int:
-    explained = frozenset(
-        re.findall(r"`(\w+:\w+:\d+:\d+)`", EXPLAINED.read_text() if EXPLAINED.exists() else "")
-    )
+def _explained() -> frozenset[str]:
+    return frozenset(re.findall(r"`(\w+:\w+:\d+:\d+)`", EXPLAINED.read_text(encoding="utf-8")))
+
+
+def _tell(every: list[tuple[Mutant, Result]], explained: frozenset[str], target: Path) -> int:
     told = report(every, explained)
     target.write_text(json.dumps(told, indent=1))
     print(table(every))
@@ -130,6 +132,9 @@ def _arguments() -> argparse.Namespace:
         "--only", action="append", metavar="FUNCTION", help="or a mutant's id; may be repeated"
     )
     parser.add_argument("--kind", action="append", help="lock, term, …; may be repeated")
+    parser.add_argument(
+        "--explained", action="store_true", help="run those, too, that docs/mutation.md explains"
+    )
     parser.add_argument("--list", action="store_true", help="show the mutants, run nothing")
     parser.add_argument("--sample", type=int, metavar="N", help="that many, chosen by --seed")
     parser.add_argument("--seed", type=int, default=0)

@@ -10,7 +10,7 @@ from boardreadyops.db.gate.owning_migration import OWNING_MIGRATION
 from boardreadyops.db.gate.replay import Replay
 from boardreadyops.db.gate.schema import Right, Schema
 from boardreadyops.db.gate.shapes import argument_types
-from boardreadyops.db.roles import APP, READER
+from boardreadyops.db.roles import APP, GUARDED_TABLES, READER
 
 OWNING_TABLE = "boardreadyops/db/gate/owning_migration.py"
 INTENT = "boardreadyops/db/gate/intent.py"
@@ -75,14 +75,14 @@ def _tables(schema: Schema) -> Iterator[Finding]:
             yield Finding(
                 INTENT, 1, "extra_grant", f"{right}; revoke it: the guarded functions write for everyone"
             )
-    for table in sorted(intent.LIFECYCLE_TABLES & schema.tables):
+    for table in sorted(GUARDED_TABLES & schema.tables):
         has_policy = any(of == table for of, _ in schema.policies)
         guarded = table in schema.row_security and has_policy
         if not guarded and table not in intent.WITHOUT_ROW_SECURITY:
             yield Finding(
                 INTENT, 1, "row_security", f"{table} has no row-level security; enable it with a policy"
             )
-    missing = intent.LIFECYCLE_TABLES - schema.tables
+    missing = GUARDED_TABLES - schema.tables
     for table in sorted(missing):
         yield Finding(INTENT, 1, "missing_table", f"no migration creates {table}; take it out")
     for view in sorted(name for name, as_caller in schema.views.items() if not as_caller):

@@ -4,12 +4,11 @@ from typing import Final
 
 from boardreadyops.db.roles import APP, GUARDED_TABLES, READER
 
-LIFECYCLE_TABLES: Final = GUARDED_TABLES
 # Views over them: PostgreSQL would pass a write on to the table.
 LIFECYCLE_VIEWS: Final = frozenset(
     {"page_runs", "page_attempts", "page_publications", "page_results", "page_transitions"}
 )
-GUARDED: Final = LIFECYCLE_TABLES | LIFECYCLE_VIEWS
+GUARDED: Final = GUARDED_TABLES | LIFECYCLE_VIEWS
 EVENT_TABLE: Final = "release_run_transition_events"
 EVENT_TRIGGERS: Final = frozenset({"append_only", "append_only_truncate"})
 # Reference data without a tenant: nothing to hide between installations.

@@ -18,10 +18,7 @@ BEGIN
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease.id FOR NO KEY UPDATE;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
     IF v_lease.state <> 'active' OR v_lease.maximum_expires_at <= v_now OR v_lease.stage IS DISTINCT FROM p_lease.stage
-        OR v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
-        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+        OR NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
         RETURN false;
     END IF;
 

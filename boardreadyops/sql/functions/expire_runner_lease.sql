@@ -11,13 +11,13 @@ DECLARE
     v_lease runner_leases;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN runner_leases AS lease ON lease.release_run_id = run.id
-        WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF run SKIP LOCKED;
+    SELECT * INTO v_run FROM release_runs
+        WHERE id = (SELECT release_run_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN runner_leases AS lease
-        ON lease.execution_attempt_id = attempt.id WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts
+        WHERE id = (SELECT execution_attempt_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
     v_now := GREATEST(p_now, v_run.updated_at, v_attempt.updated_at);
     IF v_lease.state <> 'active' THEN
@@ -27,10 +27,7 @@ BEGIN
         UPDATE runner_leases SET next_check_at = expires_at WHERE id = p_lease_id;
         RETURN 'rearmed';
     END IF;
-    IF v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
-        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+    IF NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
         UPDATE runner_leases SET state = 'expired', ended_at = v_now WHERE id = p_lease_id;
         RETURN 'closed';
     END IF;

@@ -22,8 +22,8 @@ BEGIN
         ORDER BY workflow_run_id = p_workflow_run_id DESC NULLS LAST, workflow_run_attempt DESC LIMIT 1;
     IF p_workflow_run_attempt > 1 THEN
         PERFORM boardreadyops_lock_tenant(v_found.installation_id, p_repository_id);
-        PERFORM FROM refs JOIN release_runs AS run ON run.repository_id = refs.repository_id AND run.ref = refs.ref
-            WHERE run.id = v_found.release_run_id FOR NO KEY UPDATE OF refs;
+        PERFORM FROM refs WHERE repository_id = p_repository_id
+            AND ref = (SELECT run.ref FROM release_runs AS run WHERE run.id = v_found.release_run_id) FOR NO KEY UPDATE;
     END IF;
     SELECT * INTO v_run FROM release_runs
         WHERE id = v_found.release_run_id AND execution_backend = 'actions' FOR NO KEY UPDATE;
@@ -55,16 +55,9 @@ BEGIN
     IF p_workflow_status = 'completed' THEN
         RETURN boardreadyops_settle_silent_workflow(v_run, v_attempt, p_grace_seconds, v_now);
     END IF;
-    IF p_workflow_status <> 'in_progress' OR v_attempt.status NOT IN ('dispatching', 'dispatched') THEN
+    IF p_workflow_status <> 'in_progress' OR v_attempt.status = 'queued' THEN
         RETURN 'existing';
     END IF;
-
-    IF v_attempt.status = 'dispatching' THEN
-        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', v_now);
-    END IF;
-    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'in_progress', 'workflow_reconciled', v_now);
-    v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', v_now);
-    PERFORM boardreadyops_raise_publication(v_run);
-    RETURN 'applied';
+    RETURN boardreadyops_advance_workflow(v_run, v_attempt, 'in_progress', v_now);
 END
 $$;

@@ -1,7 +1,7 @@
 -- Purpose: takes a runner's result for one attempt and, when that attempt still speaks for the run, ends the run with it.
 -- Outcomes, in this order: not_found (no such run, or the attempt is none of its) | invalid_transition (status and
 --   decision do not go together) | replayed (this attempt's accepted result had the same digest) | conflict (it had other
---   content) | late (the attempt no longer speaks for the run) | accepted. conflict and late are kept in the audit, once
+--   content) | late (the attempt does not speak for the run: not dispatched yet, or over) | accepted. conflict and late are kept in the audit, once
 --   per digest, and change nothing else. An inferred failure is corrected by the genuine result of the same attempt.
 -- Locks: run -> attempt -> lease -> publication.
 -- Writes: runner_results, run, attempt, events, lease, publication; or runner_result_audit alone.
@@ -37,7 +37,7 @@ BEGIN
         WHEN v_accepted_digest = p_body_sha256 THEN 'replayed'
         WHEN v_accepted_digest IS NOT NULL THEN 'conflict'
         WHEN v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id OR v_run.retry_id IS DISTINCT FROM p_retry_id
-            OR (v_attempt.finished_at IS NOT NULL AND NOT v_attempt.inferred) THEN 'late' END;
+            OR v_attempt.status = 'queued' OR (v_attempt.finished_at IS NOT NULL AND NOT v_attempt.inferred) THEN 'late' END;
     IF v_refusal IS NOT NULL THEN
         RETURN QUERY SELECT v_refusal, boardreadyops_audit_runner_result(
             v_attempt, p_registration_id, v_refusal, p_body_sha256, p_status, p_decision, v_now);

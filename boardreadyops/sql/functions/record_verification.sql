@@ -10,8 +10,8 @@ DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
     v_publication publications;
 BEGIN
-    PERFORM FROM release_runs AS run JOIN publications AS publication ON publication.release_run_id = run.id
-        WHERE publication.id = p_publication_id FOR SHARE OF run;
+    PERFORM FROM release_runs
+        WHERE id = (SELECT release_run_id FROM publications WHERE id = p_publication_id) FOR SHARE;
     SELECT * INTO v_publication FROM publications WHERE id = p_publication_id FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
@@ -26,7 +26,6 @@ BEGIN
     UPDATE publications SET
         verify_at = NULL,
         desired_seq = desired_seq + CASE p_finding WHEN 'different' THEN 1 ELSE 0 END,
-        available_at = CASE p_finding WHEN 'different' THEN v_now ELSE available_at END,
         closed_code = CASE p_finding WHEN 'gone' THEN 'gone' WHEN 'frozen' THEN 'frozen' END
     WHERE id = p_publication_id;
     IF p_finding IN ('frozen', 'gone') THEN

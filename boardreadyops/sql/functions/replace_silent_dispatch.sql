@@ -8,11 +8,12 @@ CREATE OR REPLACE FUNCTION boardreadyops_replace_silent_dispatch(
 LANGUAGE plpgsql AS $$
 DECLARE
     v_run release_runs := p_run;
-    v_attempt release_run_attempts;
+    v_attempt release_run_attempts := p_attempt;
 BEGIN
     v_run.lost_attempts := p_run.lost_attempts + 1;
     IF v_run.lost_attempts >= (SELECT max_execution_attempts FROM deployment_settings) THEN
-        UPDATE release_run_attempts SET inferred = true WHERE id = p_attempt.id;
+        v_attempt.inferred := true;
+        PERFORM boardreadyops_move_execution_attempt(v_attempt, 'failed', 'runner_attempts_exhausted', p_now);
         RETURN boardreadyops_end_release_run(v_run, 'failed', 'runner_attempts_exhausted', p_now);
     END IF;
 

@@ -16,11 +16,11 @@ BEGIN
     WHERE refs.repository_id = p_landed.repository_id AND refs.head_sha = p_landed.commit_sha AND refs.open
         AND newest.check_name = p_landed.check_name AND run.status NOT IN ('cancelled', 'superseded')
     ORDER BY CASE
-        WHEN run.status = 'completed' AND run.decision = 'pass' THEN 2
+        WHEN run.decision = 'pass' THEN 2
         WHEN run.finished_at IS NULL THEN 1
         ELSE 0 END, newest.release_run_id, newest.ordinal DESC
     LIMIT 1;
-    IF FOUND AND v_worst.release_run_id <> p_landed.release_run_id AND v_worst.check_run_id < p_landed.check_run_id THEN
+    IF v_worst.check_run_id < p_landed.check_run_id THEN
         -- A repeatable read that knows only this row must fail, not raise it and leave the new one behind.
         UPDATE publications SET available_at = available_at WHERE id = v_worst.id;
         PERFORM boardreadyops_open_next_ordinal(v_worst, p_now);

@@ -1,6 +1,6 @@
 -- Purpose: someone pressed re-run in the Actions tab: the terminal run is asked again and is already running; no dispatch.
--- Outcomes: retried | existing (the run is open: its own attempt goes on; the caller cancels an older workflow) | ended (the run is no longer the head of an open
---   ref of an enabled tenant, so the workflow run is cancelled).
+-- Outcomes: retried | existing (the run is open: its own attempt goes on; the caller cancels an older workflow) | ended
+--   (the run is no longer the head of an open ref of an enabled tenant, so the workflow run is cancelled).
 -- Locks: outbox/publication; the caller holds installation and repository (shared), ref, run and attempt.
 -- Writes: ref, run, attempt, events, publication, outbox.
 -- Internal: called only by reconcile_workflow_run.
@@ -27,6 +27,10 @@ BEGIN
     UPDATE release_run_attempts SET status = 'in_progress', workflow_run_id = p_workflow_run_id,
         workflow_run_attempt = p_workflow_run_attempt WHERE id = v_run.execution_attempt_id;
     v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', p_now);
+    -- Owed since its earlier attempt ended, and not sent: it would end this one.
+    UPDATE outbox SET settled_at = p_now, outcome_code = 'retried', claimed_until = NULL
+        WHERE repository_id = p_run.repository_id AND workflow_run_id = p_workflow_run_id
+            AND kind = 'workflow_cancel' AND settled_at IS NULL;
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'retried';
 END

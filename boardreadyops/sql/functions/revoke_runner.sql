@@ -22,18 +22,17 @@ BEGIN
     END IF;
 
     UPDATE runner_registrations SET revoked_at = COALESCE(p_now, clock_timestamp()) WHERE id = p_registration_id;
-    FOR v_run IN SELECT run.* FROM release_runs AS run WHERE run.id IN (SELECT lease.release_run_id
+    PERFORM FROM release_runs AS run WHERE run.id IN (SELECT lease.release_run_id
         FROM runner_leases AS lease WHERE lease.registration_id = p_registration_id AND lease.state = 'active')
-        ORDER BY run.id FOR NO KEY UPDATE
+        ORDER BY run.id FOR NO KEY UPDATE;
+    FOR v_lease IN SELECT * FROM runner_leases WHERE registration_id = p_registration_id AND state = 'active'
+        ORDER BY release_run_id
     LOOP
-        SELECT * INTO v_attempt FROM release_run_attempts WHERE id = v_run.execution_attempt_id FOR NO KEY UPDATE;
-        SELECT * INTO v_lease FROM runner_leases WHERE execution_attempt_id = v_attempt.id AND state = 'active'
-            AND registration_id = p_registration_id FOR NO KEY UPDATE;
-        CONTINUE WHEN NOT FOUND;
+        SELECT * INTO STRICT v_run FROM release_runs WHERE id = v_lease.release_run_id;
+        SELECT * INTO STRICT v_attempt FROM release_run_attempts WHERE id = v_lease.execution_attempt_id FOR NO KEY UPDATE;
+        SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = v_lease.id FOR NO KEY UPDATE;
         v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
-        IF (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+        IF NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
             UPDATE runner_leases SET state = 'revoked', ended_at = v_now WHERE id = v_lease.id;
             CONTINUE;
         END IF;

@@ -8,6 +8,7 @@ CREATE OR REPLACE FUNCTION boardreadyops_settle_silent_workflow(
     p_run release_runs, p_attempt release_run_attempts, p_grace_seconds integer, p_now timestamptz) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
+    v_attempt release_run_attempts := p_attempt;
     v_finding reconciliation_findings;
 BEGIN
     SELECT * INTO v_finding FROM reconciliation_findings WHERE release_run_id = p_run.id
@@ -25,7 +26,9 @@ BEGIN
     END IF;
 
     UPDATE reconciliation_findings SET settled_at = p_now, next_check_at = NULL WHERE id = v_finding.id;
-    UPDATE release_run_attempts SET inferred = true WHERE id = p_attempt.id;
+    -- The attempt ends before its run, so that no workflow run is cancelled: this one is over, or made to run again by now.
+    v_attempt.inferred := true;
+    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'failed', 'workflow_reconciled', p_now);
     PERFORM boardreadyops_end_release_run(p_run, 'failed', 'workflow_reconciled', p_now);
     RETURN 'applied';
 END

@@ -62,6 +62,39 @@ LANGUAGE sql AS $$
     ON CONFLICT (repository_id, workflow_run_id) WHERE kind = 'workflow_cancel' AND settled_at IS NULL DO NOTHING
 $$;
 --! end
+--! begin functions/advance_workflow.sql
+-- Purpose: attempt and run come as far as GitHub's word on their workflow run says, `dispatched` or `in_progress`; whichever
+--          is there already, or further, stays.
+-- Outcomes: existing (both are) | applied.
+-- Locks: publication; the caller holds run and attempt. Writes: attempt, run, events, publication.
+-- Internal: called only by guarded functions.
+CREATE OR REPLACE FUNCTION boardreadyops_advance_workflow(
+    p_run release_runs, p_attempt release_run_attempts, p_attempt_status text, p_now timestamptz) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_attempt release_run_attempts := p_attempt;
+    v_run release_runs := p_run;
+BEGIN
+    IF v_attempt.status = 'dispatching' THEN
+        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', p_now);
+    END IF;
+    IF p_attempt_status = 'in_progress' AND v_attempt.status = 'dispatched' THEN
+        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'in_progress', 'workflow_reconciled', p_now);
+    END IF;
+    IF p_attempt_status = 'dispatched' AND v_run.status = 'queued' THEN
+        v_run := boardreadyops_move_release_run(v_run, 'dispatched', 'workflow_dispatched', p_now);
+    ELSIF p_attempt_status = 'in_progress' AND v_run.status IN ('queued', 'dispatched') THEN
+        v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', p_now);
+    END IF;
+    IF (v_run.version, v_attempt.version) IS NOT DISTINCT FROM (p_run.version, p_attempt.version) THEN
+        RETURN 'existing';
+    END IF;
+    PERFORM boardreadyops_raise_publication(v_run);
+    RETURN 'applied';
+END
+$$;
+--! end
+
 --! begin functions/bind_workflow_run.sql
 -- Purpose: binds an attempt to the workflow run that executes it. The first to say so wins, whether the dispatch's answer,
 --          a run-name or a signed token; another workflow run is refused and its cancellation asked for.
@@ -100,11 +133,12 @@ CREATE OR REPLACE FUNCTION boardreadyops_replace_silent_dispatch(
 LANGUAGE plpgsql AS $$
 DECLARE
     v_run release_runs := p_run;
-    v_attempt release_run_attempts;
+    v_attempt release_run_attempts := p_attempt;
 BEGIN
     v_run.lost_attempts := p_run.lost_attempts + 1;
     IF v_run.lost_attempts >= (SELECT max_execution_attempts FROM deployment_settings) THEN
-        UPDATE release_run_attempts SET inferred = true WHERE id = p_attempt.id;
+        v_attempt.inferred := true;
+        PERFORM boardreadyops_move_execution_attempt(v_attempt, 'failed', 'runner_attempts_exhausted', p_now);
         RETURN boardreadyops_end_release_run(v_run, 'failed', 'runner_attempts_exhausted', p_now);
     END IF;
 
@@ -137,14 +171,14 @@ DECLARE
     v_effect outbox;
     v_outcome text;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN outbox AS effect ON effect.release_run_id = run.id
-        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch' FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs AS run WHERE run.id = (SELECT effect.release_run_id FROM outbox AS effect
+        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch') FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN QUERY SELECT 'not_found'::text, NULL::uuid, NULL::uuid, NULL::text, NULL::timestamptz;
         RETURN;
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN outbox AS effect
-        ON effect.execution_attempt_id = attempt.id WHERE effect.id = p_effect_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts AS attempt WHERE attempt.id =
+        (SELECT effect.execution_attempt_id FROM outbox AS effect WHERE effect.id = p_effect_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_effect FROM outbox AS effect WHERE effect.id = p_effect_id FOR NO KEY UPDATE;
     v_outcome := CASE
         WHEN v_effect.generation IS DISTINCT FROM p_generation OR v_effect.settled_at IS NOT NULL THEN 'stale'
@@ -167,7 +201,7 @@ $$;
 -- Purpose: GitHub answered a dispatch, or a look-up found it. The workflow run's id (null when GitHub gave none) and attempt
 --          (null: the first) are stored always, whoever holds the row by now; if the attempt has ended meanwhile its workflow run is cancelled.
 -- Outcomes, in this order: not_found | conflict (another workflow run is bound; this one is to be cancelled) | ended |
---   existing (dispatched before, or further) | applied: attempt dispatching -> dispatched, run queued -> dispatched.
+--   existing (both dispatched before, or further) | applied: attempt dispatching -> dispatched, run queued -> dispatched.
 --   Safe to repeat.
 -- Locks: run -> attempt -> outbox/publication. Writes: attempt, run, events, outbox, publication.
 CREATE OR REPLACE FUNCTION boardreadyops_acknowledge_workflow_dispatch(
@@ -179,13 +213,13 @@ DECLARE
     v_attempt release_run_attempts;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN outbox AS effect ON effect.release_run_id = run.id
-        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch' FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs AS run WHERE run.id = (SELECT effect.release_run_id FROM outbox AS effect
+        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch') FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN outbox AS effect
-        ON effect.execution_attempt_id = attempt.id WHERE effect.id = p_effect_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts AS attempt WHERE attempt.id =
+        (SELECT effect.execution_attempt_id FROM outbox AS effect WHERE effect.id = p_effect_id) FOR NO KEY UPDATE;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
     IF p_workflow_run_id IS NOT NULL AND boardreadyops_bind_workflow_run(
         v_run, v_attempt, p_workflow_run_id, COALESCE(p_workflow_run_attempt, 1), v_now) = 'conflict' THEN
@@ -197,14 +231,7 @@ BEGIN
         PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
         RETURN 'ended';
     END IF;
-    IF v_attempt.status <> 'dispatching' OR v_run.status <> 'queued' THEN
-        RETURN 'existing';
-    END IF;
-
-    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', v_now);
-    v_run := boardreadyops_move_release_run(v_run, 'dispatched', 'workflow_dispatched', v_now);
-    PERFORM boardreadyops_raise_publication(v_run);
-    RETURN 'applied';
+    RETURN boardreadyops_advance_workflow(v_run, v_attempt, 'dispatched', v_now);
 END
 $$;
 --! end
@@ -224,13 +251,13 @@ DECLARE
     v_effect outbox;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN outbox AS effect ON effect.release_run_id = run.id
-        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch' FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs AS run WHERE run.id = (SELECT effect.release_run_id FROM outbox AS effect
+        WHERE effect.id = p_effect_id AND effect.kind = 'workflow_dispatch') FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN outbox AS effect
-        ON effect.execution_attempt_id = attempt.id WHERE effect.id = p_effect_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts AS attempt WHERE attempt.id =
+        (SELECT effect.execution_attempt_id FROM outbox AS effect WHERE effect.id = p_effect_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_effect FROM outbox WHERE id = p_effect_id FOR NO KEY UPDATE;
     IF v_effect.generation IS DISTINCT FROM p_generation OR v_effect.settled_at IS NOT NULL THEN
         RETURN 'stale';
@@ -240,7 +267,7 @@ BEGIN
     END IF;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
     UPDATE outbox SET settled_at = v_now, outcome_code = p_cause, claimed_until = NULL WHERE id = p_effect_id;
-    IF v_run.execution_attempt_id <> v_attempt.id OR v_attempt.status <> 'dispatching' OR v_run.status <> 'queued' THEN
+    IF v_attempt.status <> 'dispatching' OR v_run.status <> 'queued' THEN
         RETURN 'ended';
     END IF;
 

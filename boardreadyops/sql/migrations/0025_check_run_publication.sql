@@ -163,9 +163,8 @@ DECLARE
     v_publication publications;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run
-        JOIN publications AS publication ON publication.release_run_id = run.id
-        WHERE publication.id = p_publication_id FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs
+        WHERE id = (SELECT release_run_id FROM publications WHERE id = p_publication_id) FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
     END IF;
@@ -224,11 +223,11 @@ BEGIN
     WHERE refs.repository_id = p_landed.repository_id AND refs.head_sha = p_landed.commit_sha AND refs.open
         AND newest.check_name = p_landed.check_name AND run.status NOT IN ('cancelled', 'superseded')
     ORDER BY CASE
-        WHEN run.status = 'completed' AND run.decision = 'pass' THEN 2
+        WHEN run.decision = 'pass' THEN 2
         WHEN run.finished_at IS NULL THEN 1
         ELSE 0 END, newest.release_run_id, newest.ordinal DESC
     LIMIT 1;
-    IF FOUND AND v_worst.release_run_id <> p_landed.release_run_id AND v_worst.check_run_id < p_landed.check_run_id THEN
+    IF v_worst.check_run_id < p_landed.check_run_id THEN
         -- A repeatable read that knows only this row must fail, not raise it and leave the new one behind.
         UPDATE publications SET available_at = available_at WHERE id = v_worst.id;
         PERFORM boardreadyops_open_next_ordinal(v_worst, p_now);
@@ -360,8 +359,8 @@ DECLARE
     v_now timestamptz := COALESCE(p_now, clock_timestamp());
     v_publication publications;
 BEGIN
-    PERFORM FROM release_runs AS run JOIN publications AS publication ON publication.release_run_id = run.id
-        WHERE publication.id = p_publication_id FOR SHARE OF run;
+    PERFORM FROM release_runs
+        WHERE id = (SELECT release_run_id FROM publications WHERE id = p_publication_id) FOR SHARE;
     SELECT * INTO v_publication FROM publications WHERE id = p_publication_id FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
@@ -376,7 +375,6 @@ BEGIN
     UPDATE publications SET
         verify_at = NULL,
         desired_seq = desired_seq + CASE p_finding WHEN 'different' THEN 1 ELSE 0 END,
-        available_at = CASE p_finding WHEN 'different' THEN v_now ELSE available_at END,
         closed_code = CASE p_finding WHEN 'gone' THEN 'gone' WHEN 'frozen' THEN 'frozen' END
     WHERE id = p_publication_id;
     IF p_finding IN ('frozen', 'gone') THEN

@@ -80,6 +80,7 @@ CREATE OR REPLACE FUNCTION boardreadyops_settle_silent_workflow(
     p_run release_runs, p_attempt release_run_attempts, p_grace_seconds integer, p_now timestamptz) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
+    v_attempt release_run_attempts := p_attempt;
     v_finding reconciliation_findings;
 BEGIN
     SELECT * INTO v_finding FROM reconciliation_findings WHERE release_run_id = p_run.id
@@ -97,7 +98,9 @@ BEGIN
     END IF;
 
     UPDATE reconciliation_findings SET settled_at = p_now, next_check_at = NULL WHERE id = v_finding.id;
-    UPDATE release_run_attempts SET inferred = true WHERE id = p_attempt.id;
+    -- The attempt ends before its run, so that no workflow run is cancelled: this one is over, or made to run again by now.
+    v_attempt.inferred := true;
+    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'failed', 'workflow_reconciled', p_now);
     PERFORM boardreadyops_end_release_run(p_run, 'failed', 'workflow_reconciled', p_now);
     RETURN 'applied';
 END
@@ -105,8 +108,8 @@ $$;
 --! end
 --! begin functions/retry_on_github.sql
 -- Purpose: someone pressed re-run in the Actions tab: the terminal run is asked again and is already running; no dispatch.
--- Outcomes: retried | existing (the run is open: its own attempt goes on; the caller cancels an older workflow) | ended (the run is no longer the head of an open
---   ref of an enabled tenant, so the workflow run is cancelled).
+-- Outcomes: retried | existing (the run is open: its own attempt goes on; the caller cancels an older workflow) | ended
+--   (the run is no longer the head of an open ref of an enabled tenant, so the workflow run is cancelled).
 -- Locks: outbox/publication; the caller holds installation and repository (shared), ref, run and attempt.
 -- Writes: ref, run, attempt, events, publication, outbox.
 -- Internal: called only by reconcile_workflow_run.
@@ -133,6 +136,10 @@ BEGIN
     UPDATE release_run_attempts SET status = 'in_progress', workflow_run_id = p_workflow_run_id,
         workflow_run_attempt = p_workflow_run_attempt WHERE id = v_run.execution_attempt_id;
     v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', p_now);
+    -- Owed since its earlier attempt ended, and not sent: it would end this one.
+    UPDATE outbox SET settled_at = p_now, outcome_code = 'retried', claimed_until = NULL
+        WHERE repository_id = p_run.repository_id AND workflow_run_id = p_workflow_run_id
+            AND kind = 'workflow_cancel' AND settled_at IS NULL;
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'retried';
 END
@@ -163,8 +170,8 @@ BEGIN
         ORDER BY workflow_run_id = p_workflow_run_id DESC NULLS LAST, workflow_run_attempt DESC LIMIT 1;
     IF p_workflow_run_attempt > 1 THEN
         PERFORM boardreadyops_lock_tenant(v_found.installation_id, p_repository_id);
-        PERFORM FROM refs JOIN release_runs AS run ON run.repository_id = refs.repository_id AND run.ref = refs.ref
-            WHERE run.id = v_found.release_run_id FOR NO KEY UPDATE OF refs;
+        PERFORM FROM refs WHERE repository_id = p_repository_id
+            AND ref = (SELECT run.ref FROM release_runs AS run WHERE run.id = v_found.release_run_id) FOR NO KEY UPDATE;
     END IF;
     SELECT * INTO v_run FROM release_runs
         WHERE id = v_found.release_run_id AND execution_backend = 'actions' FOR NO KEY UPDATE;
@@ -196,17 +203,10 @@ BEGIN
     IF p_workflow_status = 'completed' THEN
         RETURN boardreadyops_settle_silent_workflow(v_run, v_attempt, p_grace_seconds, v_now);
     END IF;
-    IF p_workflow_status <> 'in_progress' OR v_attempt.status NOT IN ('dispatching', 'dispatched') THEN
+    IF p_workflow_status <> 'in_progress' OR v_attempt.status = 'queued' THEN
         RETURN 'existing';
     END IF;
-
-    IF v_attempt.status = 'dispatching' THEN
-        v_attempt := boardreadyops_move_execution_attempt(v_attempt, 'dispatched', 'workflow_dispatched', v_now);
-    END IF;
-    PERFORM boardreadyops_move_execution_attempt(v_attempt, 'in_progress', 'workflow_reconciled', v_now);
-    v_run := boardreadyops_move_release_run(v_run, 'running', 'workflow_reconciled', v_now);
-    PERFORM boardreadyops_raise_publication(v_run);
-    RETURN 'applied';
+    RETURN boardreadyops_advance_workflow(v_run, v_attempt, 'in_progress', v_now);
 END
 $$;
 --! end

@@ -71,6 +71,21 @@ CREATE TABLE claim_marks (
 ) WITH (fillfactor = 50);
 ALTER TABLE claim_marks ENABLE ROW LEVEL SECURITY;
 
+--! begin functions/lease_holds.sql
+-- Purpose: whether run and attempt are still where the lease's lifecycle snapshot left them. A lease that drifted fails closed:
+--          it may end, and moves nothing else.
+-- Outcomes: false when the run points elsewhere, or a status or version differs.
+-- Locks: none; the caller holds all three. Writes: nothing.
+-- Internal: called only by guarded functions.
+CREATE OR REPLACE FUNCTION boardreadyops_lease_holds(
+    p_run release_runs, p_attempt release_run_attempts, p_lease runner_leases) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT (p_run.execution_attempt_id, p_run.status, p_run.version, p_attempt.status, p_attempt.version)
+        IS NOT DISTINCT FROM (p_attempt.id, p_lease.expected_run_status, p_lease.expected_run_version,
+                              p_lease.expected_attempt_status, p_lease.expected_attempt_version)
+$$;
+--! end
+
 --! begin functions/settle_lease.sql
 -- Purpose: keeps the current attempt's active lease true after a change: closes it when run or attempt has ended, else
 --          advances the lifecycle snapshot it is bound to.
@@ -412,10 +427,7 @@ BEGIN
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease.id FOR NO KEY UPDATE;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
     IF v_lease.state <> 'active' OR v_lease.maximum_expires_at <= v_now OR v_lease.stage IS DISTINCT FROM p_lease.stage
-        OR v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
-        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+        OR NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
         RETURN false;
     END IF;
 
@@ -523,19 +535,16 @@ DECLARE
     v_now timestamptz;
     v_delay_seconds integer := 0;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN runner_leases AS lease ON lease.release_run_id = run.id
-        WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF run;
+    SELECT * INTO v_run FROM release_runs
+        WHERE id = (SELECT release_run_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 'not_found';
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN runner_leases AS lease
-        ON lease.execution_attempt_id = attempt.id WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts
+        WHERE id = (SELECT execution_attempt_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
     v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
-    IF v_lease.state <> 'active' OR v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
-        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+    IF v_lease.state <> 'active' OR NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
         RETURN CASE v_lease.state WHEN 'relinquished' THEN 'replayed' ELSE 'stale' END;
     END IF;
     IF COALESCE(p_reason NOT IN ('shutdown', 'capacity', 'operator', 'job_error', 'capability'), true) THEN
@@ -546,7 +555,7 @@ BEGIN
         v_run.lost_attempts := v_run.lost_attempts + 1;
     ELSE
         v_run.given_back := v_run.given_back + 1;
-        v_delay_seconds := LEAST(60, 2 ^ LEAST(v_run.given_back, 6));
+        v_delay_seconds := LEAST(60, 2 ^ v_run.given_back);
     END IF;
     IF p_reason = 'capability' THEN
         v_run.needs := (SELECT COALESCE(array_agg(DISTINCT left(need, 200) ORDER BY left(need, 200)), '{}')
@@ -585,18 +594,17 @@ BEGIN
     END IF;
 
     UPDATE runner_registrations SET revoked_at = COALESCE(p_now, clock_timestamp()) WHERE id = p_registration_id;
-    FOR v_run IN SELECT run.* FROM release_runs AS run WHERE run.id IN (SELECT lease.release_run_id
+    PERFORM FROM release_runs AS run WHERE run.id IN (SELECT lease.release_run_id
         FROM runner_leases AS lease WHERE lease.registration_id = p_registration_id AND lease.state = 'active')
-        ORDER BY run.id FOR NO KEY UPDATE
+        ORDER BY run.id FOR NO KEY UPDATE;
+    FOR v_lease IN SELECT * FROM runner_leases WHERE registration_id = p_registration_id AND state = 'active'
+        ORDER BY release_run_id
     LOOP
-        SELECT * INTO v_attempt FROM release_run_attempts WHERE id = v_run.execution_attempt_id FOR NO KEY UPDATE;
-        SELECT * INTO v_lease FROM runner_leases WHERE execution_attempt_id = v_attempt.id AND state = 'active'
-            AND registration_id = p_registration_id FOR NO KEY UPDATE;
-        CONTINUE WHEN NOT FOUND;
+        SELECT * INTO STRICT v_run FROM release_runs WHERE id = v_lease.release_run_id;
+        SELECT * INTO STRICT v_attempt FROM release_run_attempts WHERE id = v_lease.execution_attempt_id FOR NO KEY UPDATE;
+        SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = v_lease.id FOR NO KEY UPDATE;
         v_now := GREATEST(COALESCE(p_now, clock_timestamp()), v_run.updated_at, v_attempt.updated_at);
-        IF (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+        IF NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
             UPDATE runner_leases SET state = 'revoked', ended_at = v_now WHERE id = v_lease.id;
             CONTINUE;
         END IF;
@@ -661,13 +669,13 @@ DECLARE
     v_lease runner_leases;
     v_now timestamptz;
 BEGIN
-    SELECT run.* INTO v_run FROM release_runs AS run JOIN runner_leases AS lease ON lease.release_run_id = run.id
-        WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF run SKIP LOCKED;
+    SELECT * INTO v_run FROM release_runs
+        WHERE id = (SELECT release_run_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    SELECT attempt.* INTO STRICT v_attempt FROM release_run_attempts AS attempt JOIN runner_leases AS lease
-        ON lease.execution_attempt_id = attempt.id WHERE lease.id = p_lease_id FOR NO KEY UPDATE OF attempt;
+    SELECT * INTO STRICT v_attempt FROM release_run_attempts
+        WHERE id = (SELECT execution_attempt_id FROM runner_leases WHERE id = p_lease_id) FOR NO KEY UPDATE;
     SELECT * INTO STRICT v_lease FROM runner_leases WHERE id = p_lease_id FOR NO KEY UPDATE;
     v_now := GREATEST(p_now, v_run.updated_at, v_attempt.updated_at);
     IF v_lease.state <> 'active' THEN
@@ -677,10 +685,7 @@ BEGIN
         UPDATE runner_leases SET next_check_at = expires_at WHERE id = p_lease_id;
         RETURN 'rearmed';
     END IF;
-    IF v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id
-        OR (v_run.status, v_run.version, v_attempt.status, v_attempt.version) IS DISTINCT FROM
-           (v_lease.expected_run_status, v_lease.expected_run_version,
-            v_lease.expected_attempt_status, v_lease.expected_attempt_version) THEN
+    IF NOT boardreadyops_lease_holds(v_run, v_attempt, v_lease) THEN
         UPDATE runner_leases SET state = 'expired', ended_at = v_now WHERE id = p_lease_id;
         RETURN 'closed';
     END IF;
