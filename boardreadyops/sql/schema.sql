@@ -357,7 +357,7 @@ BEGIN
     END IF;
     UPDATE outbox SET settled_at = v_now, outcome_code = 'dispatched', claimed_until = NULL
         WHERE id = p_effect_id AND settled_at IS NULL;
-    IF v_attempt.finished_at IS NOT NULL OR v_run.execution_attempt_id <> v_attempt.id THEN
+    IF v_attempt.finished_at IS NOT NULL THEN
         PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
         RETURN 'ended';
     END IF;
@@ -703,9 +703,7 @@ BEGIN
         queued_at = v_now, due_at = boardreadyops_due_at(installation_id, status, 'approved', v_now)
     WHERE id = v_run.id RETURNING * INTO STRICT v_run;
     SELECT * INTO v_attempt FROM release_run_attempts WHERE id = v_run.execution_attempt_id FOR NO KEY UPDATE;
-    IF FOUND THEN
-        PERFORM boardreadyops_request_dispatch(v_run, v_attempt, v_now);
-    END IF;
+    PERFORM boardreadyops_request_dispatch(v_run, v_attempt, v_now);
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'applied';
 END
@@ -798,9 +796,9 @@ BEGIN
     SELECT * INTO STRICT v_effect FROM outbox AS effect WHERE effect.id = p_effect_id FOR NO KEY UPDATE;
     v_outcome := CASE
         WHEN v_effect.generation IS DISTINCT FROM p_generation OR v_effect.settled_at IS NOT NULL THEN 'stale'
-        WHEN v_run.execution_attempt_id <> v_attempt.id OR v_attempt.status <> 'dispatching'
-            OR v_run.superseded_by IS NOT NULL THEN 'ended'
         WHEN v_effect.started_at IS NOT NULL THEN 'started'
+        -- An attempt ends with its run, so one that waits for its dispatch is the current one of an open run.
+        WHEN v_attempt.status <> 'dispatching' THEN 'ended'
         ELSE 'begun' END;
     IF v_outcome IN ('begun', 'ended') THEN
         UPDATE outbox AS effect SET
@@ -854,10 +852,8 @@ CREATE FUNCTION public.boardreadyops_cancel_installation_runs(p_installation_id 
 DECLARE
     v_run release_runs;
     v_count integer := 0;
-    v_now timestamptz;
+    v_now timestamptz := COALESCE(p_now, clock_timestamp());
 BEGIN
-    PERFORM FROM installations WHERE id = p_installation_id FOR SHARE;
-    v_now := COALESCE(p_now, clock_timestamp());
     FOR v_run IN SELECT * FROM release_runs WHERE installation_id = p_installation_id
         AND status IN ('queued', 'dispatched', 'running') ORDER BY id LIMIT p_limit FOR NO KEY UPDATE
     LOOP
@@ -1007,15 +1003,15 @@ BEGIN
             AND (due.claimed_until IS NULL OR due.claimed_until + make_interval(secs => p_doubt_seconds) <= v_now)
             AND NOT EXISTS (SELECT FROM publications AS busy WHERE busy.leased AND busy.closed_code IS NULL
                 AND busy.repository_id = due.repository_id AND busy.commit_sha = due.commit_sha AND busy.id <> due.id)
+            AND NOT EXISTS (SELECT FROM publications AS lower WHERE lower.acked_seq < lower.desired_seq
+                AND lower.closed_code IS NULL AND lower.release_run_id = due.release_run_id
+                AND lower.retry_number < due.retry_number)
         ORDER BY due.available_at, due.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(
             hashtextextended(v_due.repository_id || ' ' || v_due.commit_sha, 0));
-        CONTINUE WHEN EXISTS (SELECT FROM publications AS other
-            WHERE other.repository_id = v_due.repository_id AND other.commit_sha = v_due.commit_sha
-                AND other.id <> v_due.id AND other.closed_code IS NULL
-                AND (other.leased OR (other.acked_seq < other.desired_seq AND other.check_name = v_due.check_name
-                     AND other.release_run_id = v_due.release_run_id AND other.retry_number < v_due.retry_number)));
+        CONTINUE WHEN EXISTS (SELECT FROM publications AS busy WHERE busy.leased AND busy.closed_code IS NULL
+            AND busy.repository_id = v_due.repository_id AND busy.commit_sha = v_due.commit_sha AND busy.id <> v_due.id);
         UPDATE publications AS claimed SET
             doubtful = claimed.doubtful OR claimed.leased,
             leased = true,

@@ -94,12 +94,15 @@ async def test_an_approval_never_lies_before_what_happened_already(world: World)
 
 async def test_an_actions_run_is_dispatched_when_check_and_approval_are_both_there(world: World) -> None:
     await world.execute_by("actions")
-    run_id = await waiting_run(world)
+    await world.opened(number=2)
     await world.published()
+    (theirs,) = await world.owed("workflow_dispatch")
+    run_id = await waiting_run(world)
+    await world.published(first_check_run_id=600)
     attempt = await world.attempt((await world.run(run_id))["execution_attempt_id"])
-    assert (attempt["status"], await world.owed("workflow_dispatch")) == ("dispatching", [])
+    assert (attempt["status"], await world.owed("workflow_dispatch")) == ("dispatching", [theirs])
     assert await approve(world, run_id) == "applied"
-    (effect,) = await world.owed("workflow_dispatch")
+    _, effect = await world.owed("workflow_dispatch")
     assert (effect["execution_attempt_id"], effect["release_run_id"], effect["started_at"]) == (
         attempt["id"],
         run_id,

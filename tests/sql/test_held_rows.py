@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from boardreadyops.db.pool import Record
 from tests.sql.conftest import SHA_A, SHA_B, SHA_C, World, observation
-from tests.sql.test_neighbours import found
+from tests.sql.test_neighbours import found, opened_at
 
 Situation = Callable[[World], Awaitable[tuple[str, str, tuple[object, ...]]]]
 LONGER_THAN_ANY_CALL = "3s"
@@ -159,22 +159,46 @@ async def test_while_another_sweep_holds_the_mark_that_is_late_no_lease_expires(
     assert await world.owner.fetchval("SELECT max(swept_at) FROM sweep_marks") == now - timedelta(hours=1)
 
 
-@pytest.mark.parametrize("lands", ["the verdict", "a neutral end of a commit that heads no open ref"])
-async def test_only_a_neutral_end_on_another_head_waits_for_a_run(world: World, lands: str) -> None:
-    await world.opened(SHA_B, number=2)
-    await world.published()
+async def verdict(world: World) -> UUID:
+    """Beside a neutral end of another commit, which is a head as well."""
+    await world.opened(SHA_B, number=3)
+    await world.close(observation(SHA_B, minute=1, number=3))
+    return await world.opened(SHA_A, number=1)
+
+
+async def end_of_no_head(world: World) -> UUID:
     run_id = await world.opened(SHA_A, number=1)
-    if lands != "the verdict":
-        await world.opened(SHA_C, minute=1, number=1)
-        await world.owner.execute(
-            "UPDATE publications SET acked_seq = desired_seq WHERE release_run_id <> $1", run_id
-        )
-    (row,) = await world.call("claim_publications", 10, 30, 60)
-    assert row["release_run_id"] == run_id
-    key = row["publication_id"], row["generation"]
-    ((outcome,),) = await meanwhile(
-        world, "SELECT FROM release_runs FOR UPDATE", "acknowledge_publication", *key, row["seq"]
+    await world.opened(SHA_C, minute=1, number=1)
+    return run_id
+
+
+async def end_of_a_closed_head(world: World) -> UUID:
+    run_id = await world.opened(SHA_A, number=1)
+    await world.close(observation(SHA_A, minute=1, number=1))
+    return run_id
+
+
+async def end_of_a_head_of_another_repository(world: World) -> UUID:
+    await found(world, 2, 20)
+    await opened_at(world, (2, 20, 1), SHA_A)
+    return await end_of_no_head(world)
+
+
+@pytest.mark.parametrize(
+    "lands", [verdict, end_of_no_head, end_of_a_closed_head, end_of_a_head_of_another_repository]
+)
+async def test_only_a_neutral_end_on_another_head_waits_for_a_run(
+    world: World, lands: Callable[[World], Awaitable[UUID]]
+) -> None:
+    await world.opened(SHA_B, number=2)
+    run_id = await lands(world)
+    await world.owner.execute(
+        "UPDATE publications SET acked_seq = desired_seq WHERE release_run_id <> $1", run_id
     )
+    (row,) = await world.call("claim_publications", 10, 30, 60)
+    key = row["publication_id"], row["generation"]
+    held = "SELECT FROM release_runs FOR UPDATE"
+    ((outcome,),) = await meanwhile(world, held, "acknowledge_publication", *key, row["seq"])
     assert outcome == "applied"
 
 

@@ -345,12 +345,3 @@ async def test_a_sweep_of_one_lease_touches_no_other(world: World, end: str) -> 
         await world.owner.execute("UPDATE sweep_marks SET swept_at = $1", now - timedelta(seconds=6))
         (expiry,) = await world.call("expire_runner_leases", 10, lease["id"], now)
         assert expiry["expiry_outcome"] == end
-
-
-@pytest.mark.parametrize("disabled", [10, 11])
-async def test_a_repository_that_is_disabled_stops_no_other(world: World, disabled: int) -> None:
-    await found(world, 1, 11)
-    await world.owner.execute("UPDATE repositories SET enabled = id <> $1", disabled)
-    for repository_id in (10, 11):
-        answer = await world.enqueue(replace(observation(), repository_id=repository_id))
-        assert answer.outcome == ("disabled" if repository_id == disabled else "created")

@@ -97,13 +97,6 @@ async def test_a_planned_attempt_waits_for_its_check_and_is_dispatched_once(worl
     assert (effect["release_run_id"], effect["execution_attempt_id"]) == (run_id, attempt_id)
 
 
-async def test_attempts_are_numbered_by_run(world: World) -> None:
-    await world.execute_by("actions")
-    for number in (1, 2):
-        run = await world.run(await world.opened(number=number))
-        assert (await world.attempt(run["execution_attempt_id"]))["number"] == 1
-
-
 async def test_begin_marks_the_dispatch_as_started_once(world: World) -> None:
     dispatch = await claimed_dispatch(world)
     begun = await begin(world, dispatch)
@@ -139,6 +132,8 @@ async def test_a_dispatch_that_is_not_the_callers_is_not_begun_nor_given_up(worl
     assert await world.answer("begin_workflow_dispatch", effect_id, wanted) == expected
     for cause in ("refused", "silent", "no such cause"):
         assert await world.answer("give_up_workflow_dispatch", effect_id, wanted, cause) == expected
+    if expected == "not_found":
+        assert await world.answer("acknowledge_workflow_dispatch", effect_id, 77, 1) == expected
     assert await world.everything() == before
 
 
@@ -161,6 +156,20 @@ async def test_scenario_25_a_run_that_ended_before_its_dispatch_is_not_dispatche
     )
     assert (await begin(world, dispatch)).outcome == "stale"
     assert await world.everything(but=("outbox",)) == before
+
+
+@pytest.mark.parametrize("found", [True, False])
+async def test_scenario_25_a_started_dispatch_of_an_ended_attempt_is_due_until_it_is_found_or_given_up(
+    world: World, found: bool
+) -> None:
+    dispatch = await claimed_dispatch(world)
+    assert (await begin(world, dispatch)).outcome == "begun"
+    await cancel(world, dispatch.run_id)
+    assert (await begin(world, dispatch)).outcome == "started"
+    assert (await effect_of(world, dispatch))["settled_at"] is None
+    assert await (acknowledge(world, dispatch) if found else give_up(world, dispatch, "silent")) == "ended"
+    assert [row["workflow_run_id"] for row in await world.owed("workflow_cancel")] == ([77] if found else [])
+    assert (await effect_of(world, dispatch))["outcome_code"] == ("dispatched" if found else "silent")
 
 
 async def test_scenario_25_a_run_that_was_superseded_before_its_claim_is_not_handed_out(world: World) -> None:
@@ -208,10 +217,13 @@ async def test_an_answer_without_an_id_is_enough(world: World) -> None:
     assert (await world.attempt(dispatch.attempt_id))["workflow_run_id"] == 77
 
 
-async def test_an_unknown_effect_is_not_found(world: World) -> None:
-    before = await world.everything()
-    assert await world.answer("acknowledge_workflow_dispatch", 999, 77, 1) == "not_found"
-    assert await world.everything() == before
+async def test_an_answer_without_an_id_takes_nothing_from_whoever_was_bound_before(world: World) -> None:
+    dispatch = await claimed_dispatch(world)
+    await begin(world, dispatch)
+    seen = 10, dispatch.attempt_id, 77, 1, "queued", 60
+    assert await world.answer("reconcile_workflow_run", *seen) == "existing"
+    assert await acknowledge(world, dispatch, None, None) == "applied"
+    assert (await world.attempt(dispatch.attempt_id))["workflow_run_id"] == 77
 
 
 async def test_a_second_workflow_run_of_one_attempt_is_refused_and_cancelled(world: World) -> None:
@@ -322,13 +334,3 @@ async def test_giving_up_after_the_end_settles_the_effect_alone(
     assert await give_up(world, dispatch, cause) == "ended"
     assert (await effect_of(world, dispatch))["outcome_code"] == cause
     assert await world.everything(but=("outbox",)) == before
-
-
-async def test_an_attempt_has_one_dispatch_however_often_it_is_asked_for(world: World) -> None:
-    dispatch = await claimed_dispatch(world)
-    for _ in range(2):
-        await world.owner.execute(
-            "SELECT boardreadyops_request_dispatch(run, attempt, now()) FROM release_runs AS run"
-            " JOIN release_run_attempts AS attempt ON attempt.id = run.execution_attempt_id"
-        )
-    assert [row["id"] for row in await world.owed("workflow_dispatch")] == [dispatch.effect_id]

@@ -27,7 +27,7 @@ BEGIN
     END IF;
     UPDATE outbox SET settled_at = v_now, outcome_code = 'dispatched', claimed_until = NULL
         WHERE id = p_effect_id AND settled_at IS NULL;
-    IF v_attempt.finished_at IS NOT NULL OR v_run.execution_attempt_id <> v_attempt.id THEN
+    IF v_attempt.finished_at IS NOT NULL THEN
         PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
         RETURN 'ended';
     END IF;

@@ -28,9 +28,7 @@ BEGIN
         queued_at = v_now, due_at = boardreadyops_due_at(installation_id, status, 'approved', v_now)
     WHERE id = v_run.id RETURNING * INTO STRICT v_run;
     SELECT * INTO v_attempt FROM release_run_attempts WHERE id = v_run.execution_attempt_id FOR NO KEY UPDATE;
-    IF FOUND THEN
-        PERFORM boardreadyops_request_dispatch(v_run, v_attempt, v_now);
-    END IF;
+    PERFORM boardreadyops_request_dispatch(v_run, v_attempt, v_now);
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'applied';
 END

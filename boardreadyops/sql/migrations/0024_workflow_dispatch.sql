@@ -156,9 +156,9 @@ $$;
 --! begin functions/begin_workflow_dispatch.sql
 -- Purpose: marks a claimed dispatch as started, in a commit of its own before the one POST that an attempt ever gets; and
 --          says what to send.
--- Outcomes, in this order: not_found | stale (another claim has the row, or it is settled) | ended (the attempt no longer
---   waits for its dispatch: the row is settled) | started (an earlier claim may have sent it: look it up, do not send) |
---   begun: send it now. A repeat answers started.
+-- Outcomes, in this order: not_found | stale (another claim has the row, or it is settled) | started (an earlier claim may
+--   have sent it: look it up, do not send; of an ended attempt, too, whose workflow run is to be cancelled) | ended (the
+--   attempt no longer waits for its dispatch: the row is settled) | begun: send it now. A repeat answers started.
 -- Locks: run -> attempt -> outbox. Writes: outbox.
 CREATE OR REPLACE FUNCTION boardreadyops_begin_workflow_dispatch(
     p_effect_id bigint, p_generation bigint, p_now timestamptz DEFAULT NULL)
@@ -182,9 +182,9 @@ BEGIN
     SELECT * INTO STRICT v_effect FROM outbox AS effect WHERE effect.id = p_effect_id FOR NO KEY UPDATE;
     v_outcome := CASE
         WHEN v_effect.generation IS DISTINCT FROM p_generation OR v_effect.settled_at IS NOT NULL THEN 'stale'
-        WHEN v_run.execution_attempt_id <> v_attempt.id OR v_attempt.status <> 'dispatching'
-            OR v_run.superseded_by IS NOT NULL THEN 'ended'
         WHEN v_effect.started_at IS NOT NULL THEN 'started'
+        -- An attempt ends with its run, so one that waits for its dispatch is the current one of an open run.
+        WHEN v_attempt.status <> 'dispatching' THEN 'ended'
         ELSE 'begun' END;
     IF v_outcome IN ('begun', 'ended') THEN
         UPDATE outbox AS effect SET
@@ -227,7 +227,7 @@ BEGIN
     END IF;
     UPDATE outbox SET settled_at = v_now, outcome_code = 'dispatched', claimed_until = NULL
         WHERE id = p_effect_id AND settled_at IS NULL;
-    IF v_attempt.finished_at IS NOT NULL OR v_run.execution_attempt_id <> v_attempt.id THEN
+    IF v_attempt.finished_at IS NOT NULL THEN
         PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
         RETURN 'ended';
     END IF;

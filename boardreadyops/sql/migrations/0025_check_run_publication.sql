@@ -121,15 +121,15 @@ BEGIN
             AND (due.claimed_until IS NULL OR due.claimed_until + make_interval(secs => p_doubt_seconds) <= v_now)
             AND NOT EXISTS (SELECT FROM publications AS busy WHERE busy.leased AND busy.closed_code IS NULL
                 AND busy.repository_id = due.repository_id AND busy.commit_sha = due.commit_sha AND busy.id <> due.id)
+            AND NOT EXISTS (SELECT FROM publications AS lower WHERE lower.acked_seq < lower.desired_seq
+                AND lower.closed_code IS NULL AND lower.release_run_id = due.release_run_id
+                AND lower.retry_number < due.retry_number)
         ORDER BY due.available_at, due.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(
             hashtextextended(v_due.repository_id || ' ' || v_due.commit_sha, 0));
-        CONTINUE WHEN EXISTS (SELECT FROM publications AS other
-            WHERE other.repository_id = v_due.repository_id AND other.commit_sha = v_due.commit_sha
-                AND other.id <> v_due.id AND other.closed_code IS NULL
-                AND (other.leased OR (other.acked_seq < other.desired_seq AND other.check_name = v_due.check_name
-                     AND other.release_run_id = v_due.release_run_id AND other.retry_number < v_due.retry_number)));
+        CONTINUE WHEN EXISTS (SELECT FROM publications AS busy WHERE busy.leased AND busy.closed_code IS NULL
+            AND busy.repository_id = v_due.repository_id AND busy.commit_sha = v_due.commit_sha AND busy.id <> v_due.id);
         UPDATE publications AS claimed SET
             doubtful = claimed.doubtful OR claimed.leased,
             leased = true,

@@ -477,7 +477,7 @@ $$;
 --! begin functions/cancel_installation_runs.sql
 -- Purpose: an installation was removed or suspended: cancels its open runs, at most p_limit a call.
 -- Outcomes: how many were cancelled; fewer than p_limit means that none is left. Idempotent.
--- Locks: installation (shared) -> runs in ascending id -> attempt -> lease -> publication.
+-- Locks: runs in ascending id -> attempt -> lease -> publication.
 -- Writes: runs, attempts, events, leases, publications.
 CREATE OR REPLACE FUNCTION boardreadyops_cancel_installation_runs(
     p_installation_id bigint, p_reason_code text, p_limit integer, p_now timestamptz DEFAULT NULL) RETURNS integer
@@ -485,10 +485,8 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp 
 DECLARE
     v_run release_runs;
     v_count integer := 0;
-    v_now timestamptz;
+    v_now timestamptz := COALESCE(p_now, clock_timestamp());
 BEGIN
-    PERFORM FROM installations WHERE id = p_installation_id FOR SHARE;
-    v_now := COALESCE(p_now, clock_timestamp());
     FOR v_run IN SELECT * FROM release_runs WHERE installation_id = p_installation_id
         AND status IN ('queued', 'dispatched', 'running') ORDER BY id LIMIT p_limit FOR NO KEY UPDATE
     LOOP
@@ -530,9 +528,7 @@ BEGIN
         queued_at = v_now, due_at = boardreadyops_due_at(installation_id, status, 'approved', v_now)
     WHERE id = v_run.id RETURNING * INTO STRICT v_run;
     SELECT * INTO v_attempt FROM release_run_attempts WHERE id = v_run.execution_attempt_id FOR NO KEY UPDATE;
-    IF FOUND THEN
-        PERFORM boardreadyops_request_dispatch(v_run, v_attempt, v_now);
-    END IF;
+    PERFORM boardreadyops_request_dispatch(v_run, v_attempt, v_now);
     PERFORM boardreadyops_raise_publication(v_run);
     RETURN 'applied';
 END
