@@ -358,7 +358,8 @@ BEGIN
     UPDATE outbox SET settled_at = v_now, outcome_code = 'dispatched', claimed_until = NULL
         WHERE id = p_effect_id AND settled_at IS NULL;
     IF v_attempt.finished_at IS NOT NULL THEN
-        PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
+        PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now)
+            WHERE NOT EXISTS (SELECT FROM runner_results AS told WHERE told.execution_attempt_id = v_attempt.id);
         RETURN 'ended';
     END IF;
     RETURN boardreadyops_advance_workflow(v_run, v_attempt, 'dispatched', v_now);
@@ -2276,9 +2277,8 @@ BEGIN
         RETURN 'conflict';
     END IF;
     IF v_attempt.finished_at IS NOT NULL OR v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id THEN
-        IF p_workflow_status <> 'completed' THEN
-            PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
-        END IF;
+        PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now) WHERE p_workflow_status <> 'completed'
+            AND NOT EXISTS (SELECT FROM runner_results AS told WHERE told.execution_attempt_id = v_attempt.id);
         UPDATE reconciliation_findings SET settled_at = v_now, next_check_at = NULL WHERE release_run_id = v_run.id
             AND execution_attempt_id = v_attempt.id AND settled_at IS NULL;
         RETURN 'ended';

@@ -197,6 +197,19 @@ async def test_a_finding_is_settled_when_the_result_came_within_the_grace(world:
     assert (await world.run(dispatch.run_id))["status"] == "completed"
 
 
+@pytest.mark.parametrize("status", ["completed", "failed"])
+async def test_a_workflow_that_told_its_result_is_left_to_finish(world: World, status: str) -> None:
+    dispatch = await claimed_dispatch(world)
+    await begin(world, dispatch)
+    run = await world.run(dispatch.run_id)
+    decision = "pass" if status == "completed" else "error"
+    key = run["id"], dispatch.attempt_id, run["retry_id"], None, b"\1" * 32, status, decision
+    assert await world.answer("record_runner_result", *key, "", 0, 0, {}) == "accepted"
+    assert await acknowledge(world, dispatch, 77) == "ended"
+    assert await hint(world, "in_progress") == "ended"
+    assert await world.owed("workflow_cancel") == []
+
+
 async def test_a_re_run_in_the_actions_tab_is_a_retry_that_is_running(world: World) -> None:
     dispatch = await running(world)
     assert await end_of(world, dispatch) == "applied"

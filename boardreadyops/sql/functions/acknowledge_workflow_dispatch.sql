@@ -1,5 +1,6 @@
 -- Purpose: GitHub answered a dispatch, or a look-up found it. The workflow run's id (null when GitHub gave none) and attempt
---          (null: the first) are stored always, whoever holds the row by now; if the attempt has ended meanwhile its workflow run is cancelled.
+--          (null: the first) are stored always, whoever holds the row by now; if the attempt has ended meanwhile its
+--          workflow run is cancelled, unless it told its result already.
 -- Outcomes, in this order: not_found | conflict (another workflow run is bound; this one is to be cancelled) | ended |
 --   existing (both dispatched before, or further) | applied: attempt dispatching -> dispatched, run queued -> dispatched.
 --   Safe to repeat.
@@ -28,7 +29,8 @@ BEGIN
     UPDATE outbox SET settled_at = v_now, outcome_code = 'dispatched', claimed_until = NULL
         WHERE id = p_effect_id AND settled_at IS NULL;
     IF v_attempt.finished_at IS NOT NULL THEN
-        PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
+        PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now)
+            WHERE NOT EXISTS (SELECT FROM runner_results AS told WHERE told.execution_attempt_id = v_attempt.id);
         RETURN 'ended';
     END IF;
     RETURN boardreadyops_advance_workflow(v_run, v_attempt, 'dispatched', v_now);

@@ -4,7 +4,7 @@
 --          fails the run after p_grace_seconds, inferred, so that the genuine result still corrects it.
 -- Outcomes, in this order: not_found (no attempt of this repository that a workflow executes) | ended (word of an earlier
 --   attempt of the workflow run) | retried | conflict (another workflow run is bound) | ended (the attempt is over or not
---   current: a workflow run that goes on is cancelled) | applied | waiting (ended, in grace) | existing (nothing new).
+--   current: a workflow run that goes on is cancelled, unless it told its result) | applied | waiting (in grace) | existing.
 -- Locks: for a retry made on GitHub installation, repository (shared) -> ref; run -> attempt -> lease -> outbox/publication.
 -- Writes: runs, attempts, events, outbox, publications, reconciliation_findings.
 CREATE OR REPLACE FUNCTION boardreadyops_reconcile_workflow_run(
@@ -45,9 +45,8 @@ BEGIN
         RETURN 'conflict';
     END IF;
     IF v_attempt.finished_at IS NOT NULL OR v_run.execution_attempt_id IS DISTINCT FROM v_attempt.id THEN
-        IF p_workflow_status <> 'completed' THEN
-            PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now);
-        END IF;
+        PERFORM boardreadyops_request_workflow_cancel(v_run, p_workflow_run_id, v_now) WHERE p_workflow_status <> 'completed'
+            AND NOT EXISTS (SELECT FROM runner_results AS told WHERE told.execution_attempt_id = v_attempt.id);
         UPDATE reconciliation_findings SET settled_at = v_now, next_check_at = NULL WHERE release_run_id = v_run.id
             AND execution_attempt_id = v_attempt.id AND settled_at IS NULL;
         RETURN 'ended';
