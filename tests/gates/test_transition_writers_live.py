@@ -112,13 +112,22 @@ async def test_a_planted_change_is_found(owner_connection: Connection, rule: str
     assert rule in {finding.rule for finding in found}, found
 
 
-async def test_a_changed_body_is_found_and_named(owner_connection: Connection) -> None:
-    body = await owner_connection.fetchval("SELECT pg_get_functiondef('boardreadyops_claim_outbox'::regproc)")
-    await owner_connection.execute(body.replace("SKIP LOCKED", ""))
+@pytest.mark.parametrize(
+    ("name", "written", "instead", "migration"),
+    [
+        ("boardreadyops_claim_outbox", "SKIP LOCKED", "", "0024_workflow_dispatch"),
+        ("boardreadyops_tenant_visible", "false)", "true)", "0022_baseline"),
+    ],
+)
+async def test_a_changed_body_is_found_and_named(
+    owner_connection: Connection, name: str, written: str, instead: str, migration: str
+) -> None:
+    body = await owner_connection.fetchval("SELECT pg_get_functiondef($1::regproc)", name)
+    await owner_connection.execute(body.replace(written, instead))
     (finding,) = await live.check(owner_connection)
     assert finding.rule == "live_function"
-    assert "boardreadyops_claim_outbox in the database has other body;" in finding.message
-    assert finding.path == "boardreadyops/sql/migrations/0024_workflow_dispatch.sql"
+    assert f"{name} in the database has other body;" in finding.message
+    assert finding.path == f"boardreadyops/sql/migrations/{migration}.sql"
 
 
 async def test_a_drop_and_create_that_resets_the_grants_is_found(owner_connection: Connection) -> None:
