@@ -6,16 +6,17 @@ from typing import Any
 
 from boardreadyops.db.metadata import put_installation
 from boardreadyops.domain.identity import InstallationState
+from tests.model.adapter_github import GitHubAdapter
 from tests.model.asking import Cancelled, Retried, Transition, Wish
 from tests.model.leasing import Beat
 from tests.model.observing import Observed, Seen
-from tests.model.publishing import Sent
+from tests.model.pushing import Pushed
 from tests.model.reporting import Report
-from tests.model.rows import AttemptKey, PublicationKey, RunKey
-from tests.model.session import NO_ID, Session, at, request_id
+from tests.model.rows import AttemptKey, RunKey
+from tests.model.session import NO_ID, at, request_id
 
 
-class Adapter(Session):
+class Adapter(GitHubAdapter):
     """Every move of the model, made on the real functions."""
 
     def observe(self, seen: Seen, now: int, *, confirmed: int | None = None) -> Observed:
@@ -45,6 +46,22 @@ class Adapter(Session):
         outcome = row["close_outcome"]
         cancelled = tuple(sorted(keys[id] for id in row["cancelled_run_ids"]))
         return Observed(outcome, None, outcome in {"older", "ask"}, cancelled)
+
+    def observe_push(
+        self, push: Pushed, now: int, *, confirmed: int | None = None
+    ) -> tuple[str, RunKey | None]:
+        row = self._row(
+            "SELECT * FROM boardreadyops_enqueue_pushed_ref($1,$2,$3,$4,$5,$6,$7)",
+            push.installation_id,
+            push.repository_id,
+            push.ref,
+            push.before_sha,
+            push.after_sha,
+            confirmed,
+            at(now),
+        )
+        id = row["release_run_id"]
+        return row["enqueue_outcome"], None if id is None else self.read().keys[id]
 
     def cancel(
         self, run: RunKey, reason: str, by: str | None, now: int, *, installation_id: int
@@ -142,8 +159,9 @@ class Adapter(Session):
             observed_at=at(now),
         )
         assert self._loop.run(put_installation(self._app, state))
-        if not suspended:
-            self._row("SELECT boardreadyops_resume_installation($1,100,$2)", installation_id, at(now))
+
+    def resume(self, installation_id: int, now: int) -> None:
+        self._row("SELECT boardreadyops_resume_installation($1,100,$2)", installation_id, at(now))
 
     def _count(self, sql: str, *arguments: Any) -> int:
         count: int = self._row(sql, *arguments)[0]
@@ -204,57 +222,3 @@ class Adapter(Session):
                 wish.next_attempt_status,
             )
         )
-
-    def claim_publications(self, lease_seconds: int, doubt_seconds: int, now: int) -> list[Sent]:
-        rows = self._loop.run(
-            self._call(
-                self._app.fetch(
-                    "SELECT * FROM boardreadyops_claim_publications($1,$2,$3,$4)",
-                    100,
-                    lease_seconds,
-                    doubt_seconds,
-                    at(now),
-                )
-            )
-        )
-        keys = self.picture.keys
-        return [
-            Sent(
-                PublicationKey(keys[row["release_run_id"]], row["retry_number"], row["ordinal"]),
-                row["generation"],
-                row["seq"],
-                row["doubtful"],
-                row["payload"]["status"],
-            )
-            for row in rows
-        ]
-
-    def record_check_run(self, key: PublicationKey, generation: int, check_run_id: int, now: int) -> str:
-        id = self.picture.publication_ids[key]
-        return str(
-            self._row(
-                "SELECT boardreadyops_record_check_run($1,$2,$3,$4)", id, generation, check_run_id, at(now)
-            )[0]
-        )
-
-    def acknowledge(self, key: PublicationKey, generation: int, seq: int, now: int) -> str:
-        id = self.picture.publication_ids[key]
-        return str(
-            self._row(
-                "SELECT boardreadyops_acknowledge_publication($1,$2,$3,$4)", id, generation, seq, at(now)
-            )[0]
-        )
-
-    def defer(
-        self, key: PublicationKey, generation: int, error_class: str, delay_seconds: int, now: int
-    ) -> str:
-        row = self._row(
-            "SELECT boardreadyops_defer_publication($1,$2,$3,$4,$5,$6)",
-            self.picture.publication_ids[key],
-            generation,
-            error_class,
-            "",
-            delay_seconds,
-            at(now),
-        )
-        return str(row[0])

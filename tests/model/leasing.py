@@ -30,7 +30,8 @@ class Claimed(NamedTuple):
 def claimable(state: State, registration_id: str, now: int) -> list[Run]:
     """Queued runs this runner may take: heads of open, enabled refs, approved where they must be.
 
-    A run whose queue clock has passed may still be taken, as long as no sweep has ended it.
+    A run whose queue clock has passed may still be taken, as long as no sweep has ended it; so may one of a tenant
+    that was disabled, as long as its open work has not been cancelled.
     """
     registration = state.registrations[registration_id]
     return [
@@ -42,7 +43,6 @@ def claimable(state: State, registration_id: str, now: int) -> list[Run]:
         and run.superseded_by is None
         and run.not_before <= now
         and registration.installation_id in {None, run.installation_id}
-        and state.enabled(run.key.repository_id)
         and state.refs[run.key.of_ref].open
         and state.refs[run.key.of_ref].authoritative == run.key
     ]

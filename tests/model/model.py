@@ -5,7 +5,7 @@ Each operation takes the state and the time in whole seconds, changes the state 
 
 from __future__ import annotations
 
-from tests.model import dispatching, publishing
+from tests.model import dispatching, effects, publishing
 from tests.model.asking import (
     Cancelled,
     Retried,
@@ -27,7 +27,8 @@ from tests.model.leasing import (
     relinquish,
     revoke,
 )
-from tests.model.observing import Observed, Pushed, Seen, apply_level_rule, approve, observe, observe_push
+from tests.model.observing import Observed, Seen, apply_level_rule, approve, observe
+from tests.model.pushing import Pushed, observe_push
 from tests.model.reporting import Report, record_result
 from tests.model.sweeping import levels_due, sweep_deadlines, sweep_levels
 
@@ -49,6 +50,7 @@ __all__ = [
     "claim",
     "claimable",
     "dispatching",
+    "effects",
     "expire_leases",
     "fair_choices",
     "heartbeat",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.model.edges import INFERRED_REASONS, RUN_TERMINAL
+from tests.model import effects
+from tests.model.edges import INFERRED_REASONS, RESULT_REASONS, RUN_TERMINAL
 from tests.model.rows import (
     Attempt,
     AttemptKey,
@@ -17,6 +18,8 @@ from tests.model.rows import (
     RunKey,
     State,
 )
+
+ENDED_FROM_OUTSIDE = frozenset({"cancelled", "superseded", "timed_out", "stale"})
 
 
 def time_in(state: State, run: RunKey, now: int) -> int:
@@ -110,10 +113,18 @@ def end_run(state: State, run: Run, status: str, reason: str, now: int, **change
     end_lease(state, run, status)
     attempt = state.attempt_of(run)
     if attempt is not None and not attempt.terminal:
-        move_attempt(state, attempt, status, reason, now, inferred=reason in INFERRED_REASONS)
+        attempt = move_attempt(state, attempt, status, reason, now, inferred=reason in INFERRED_REASONS)
+        if reason not in RESULT_REASONS:
+            cancel_workflow(state, attempt, now)
     run = move_run(state, run, status, reason, now, **changes)
     raise_publication(state, run)
     return run
+
+
+def cancel_workflow(state: State, attempt: Attempt, now: int) -> None:
+    """What works for an attempt that was ended from outside is to stop."""
+    if attempt.bound_to is not None and attempt.status in ENDED_FROM_OUTSIDE:
+        effects.want(state, "workflow_cancel", (attempt.key.run.repository_id, attempt.bound_to[0]), now)
 
 
 def open_publication(state: State, run: Run, now: int) -> None:
@@ -184,3 +195,18 @@ def plan_dispatch(state: State, run: Run) -> Run:
     run = replace(run, attempt=insert_attempt(state, run, "queued").key)
     state.runs[run.key] = run
     return run
+
+
+def check_is_shown(state: State, run: Run, now: int) -> None:
+    """GitHub shows the check of this asking: its planned dispatch may go on."""
+    attempt = state.attempt_of(run)
+    if attempt is not None and attempt.status == "queued":
+        move_attempt(state, attempt, "dispatching", "check_run_created", now)
+        dispatch_when_due(state, run, now)
+
+
+def dispatch_when_due(state: State, run: Run, now: int) -> None:
+    """A dispatch is due once GitHub shows the check, and never before the run is approved."""
+    attempt = state.attempt_of(run)
+    if attempt is not None and attempt.status == "dispatching" and run.approval != "waiting":
+        effects.want(state, "workflow_dispatch", attempt.key, now)

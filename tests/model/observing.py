@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tests.model import effects
 from tests.model.edges import PERSON_OR_POLICY
 from tests.model.moving import (
     ask_again,
     deadline,
+    dispatch_when_due,
     end_run,
     open_publication,
     plan_dispatch,
@@ -25,11 +27,12 @@ class Seen:
     ref: str
     open: bool
     draft: bool
-    base_ref: str
-    base_sha: str
+    base_ref: str | None
+    base_sha: str | None
     head_sha: str
     observed_at: int
     trust_mode: str = "trusted"
+    closing_reason: str = "pull_request_closed"
 
     @property
     def key(self) -> RefKey:
@@ -68,10 +71,11 @@ def observe(state: State, seen: Seen, now: int, *, confirmed: int | None = None)
         return Observed("disabled")
     match place(state.refs.get(seen.key), seen, confirmed):
         case "adopt":
-            return _adopt(state, seen, now)
+            return adopt(state, seen, now)
         case "moved_on":
             return Observed("moved_on")  # the same question is asked again, by whoever holds it
         case "earlier":
+            effects.want(state, "confirm", seen.key, now)
             return _earlier(state, seen, now)
         case "equal":
             if seen.open:  # nothing is adopted, but what the sweep would do may be done at once
@@ -80,6 +84,7 @@ def observe(state: State, seen: Seen, now: int, *, confirmed: int | None = None)
         case _:
             ref = state.refs[seen.key]
             state.refs[seen.key] = replace(ref, observation=ref.observation + 1)
+            effects.want(state, "confirm", seen.key, now)
             return _known(state, seen, confirm=True)
 
 
@@ -109,7 +114,7 @@ def _earlier(state: State, seen: Seen, now: int) -> Observed:
     successor = state.refs[seen.key].authoritative
     if seen.run in state.runs or successor is None:
         return _known(state, seen, confirm=True)
-    run = _insert(state, seen, now, superseded_by=successor)
+    run = plan_dispatch(state, _insert(state, seen, now, superseded_by=successor))
     end_run(state, run, "superseded", "newer_commit", now)
     return Observed("superseded", seen.run, confirm=True)
 
@@ -141,7 +146,7 @@ def _insert(state: State, seen: Seen, now: int, *, superseded_by: RunKey | None 
     return run
 
 
-def _adopt(state: State, seen: Seen, now: int) -> Observed:
+def adopt(state: State, seen: Seen, now: int) -> Observed:
     """Adopt all of it: head, base, draft, open or closed; then the runs follow."""
     before = state.refs.get(seen.key)
     counter = 0
@@ -163,7 +168,7 @@ def _adopt(state: State, seen: Seen, now: int) -> Observed:
     if not seen.open:
         ended = [run for run in state.runs_of(seen.key) if not run.terminal]
         for run in ended:
-            end_run(state, run, "cancelled", "pull_request_closed", now)
+            end_run(state, run, "cancelled", seen.closing_reason, now)
         return Observed("closed", cancelled=tuple(sorted(run.key for run in ended)))
     for run in state.runs_of(seen.key):
         if not run.terminal and run.key != seen.run:
@@ -210,42 +215,5 @@ def approve(state: State, run_key: RunKey, installation_id: int, now: int) -> st
     run = replace(run, due_at=deadline(state, run, run.status, now))
     state.runs[run_key] = run
     raise_publication(state, run)
+    dispatch_when_due(state, run, now)
     return "applied"
-
-
-@dataclass(frozen=True, slots=True)
-class Pushed:
-    """A push to a branch or tag; `head_sha` None means it was deleted."""
-
-    installation_id: int
-    repository_id: int
-    ref: str
-    before_sha: str
-    after_sha: str | None
-    observed_at: int
-
-
-def observe_push(state: State, push: Pushed, now: int) -> Observed:
-    """Accept when `before` equals the head and `after` was never seen on this ref; else ask GitHub for the ref."""
-    key = RefKey(push.repository_id, push.ref)
-    ref = state.refs.get(key)
-    seen = Seen(
-        push.installation_id,
-        push.repository_id,
-        push.ref,
-        open=push.after_sha is not None,
-        draft=False,
-        base_ref="",
-        base_sha="",
-        head_sha=push.after_sha or push.before_sha,
-        observed_at=push.observed_at,
-    )
-    repository = state.repositories.get(push.repository_id)
-    if repository is None or repository.installation_id != push.installation_id:
-        return Observed("not_found")
-    if seen.open and not state.enabled(push.repository_id):
-        return Observed("disabled")
-    fits = ref is None or (ref.head_sha == push.before_sha and (not seen.open or seen.run not in state.runs))
-    if fits:
-        return _adopt(state, seen, now)
-    return _known(state, seen, confirm=True)

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
-from tests.model.moving import move_attempt
-from tests.model.rows import Publication, PublicationKey, State
+from tests.model.moving import check_is_shown, newest_publication
+from tests.model.rows import Publication, PublicationKey, Run, RunKey, State
 
 
 class Sent(NamedTuple):
@@ -92,14 +92,21 @@ def record_check_run(state: State, key: PublicationKey, generation: int, check_r
         return "stale"
     state.publications[key] = replace(row, check_run_id=check_run_id)
     run = state.runs[key.run]
-    attempt = state.attempt_of(run)
-    if attempt is not None and attempt.status == "queued" and run.retry_number == key.retry_number:
-        move_attempt(state, attempt, "dispatching", "check_run_created", now)
+    if run.retry_number == key.retry_number:
+        check_is_shown(state, run, now)
     return "applied"
 
 
-def acknowledge(state: State, key: PublicationKey, generation: int, seq: int) -> str:
-    """GitHub holds `seq`; the row is available again if more is desired by now."""
+def acknowledge(
+    state: State,
+    key: PublicationKey,
+    generation: int,
+    seq: int,
+    now: int,
+    *,
+    opened: Collection[PublicationKey] = (),
+) -> str:
+    """GitHub holds `seq`; the row is available again if more is desired by now. `opened` decides among equals."""
     refused = _fenced(state, key, generation)
     if refused is not None:
         return refused
@@ -108,6 +115,8 @@ def acknowledge(state: State, key: PublicationKey, generation: int, seq: int) ->
     state.publications[key] = replace(
         row, acked_seq=acked_seq, leased=False, doubtful=False, claimed_until=None
     )
+    if row.payload_status in NEUTRAL and acked_seq == row.desired_seq and row.check_run_id is not None:
+        publish_worst(state, row, now, opened)
     return "applied"
 
 
@@ -143,20 +152,27 @@ def resume(state: State, installation_id: int, now: int) -> None:
             state.publications[key] = replace(row, available_at=now)
 
 
-def verify(state: State, key: PublicationKey, *, as_desired: bool) -> str:
-    """The check was read back; a difference raises `desired_seq`."""
+def verify(state: State, key: PublicationKey, seq: int, finding: str, now: int) -> str:
+    """A check was read back: a difference raises `desired_seq`; frozen or gone, the asking gets one more check."""
     row = state.publications.get(key)
     if row is None:
         return "not_found"
-    if as_desired:
-        return "agreed"
-    state.publications[key] = replace(row, desired_seq=row.desired_seq + 1)
-    return "raised"
+    if row.closed or seq != row.desired_seq:
+        return "stale"
+    if finding == "different":
+        state.publications[key] = replace(row, desired_seq=row.desired_seq + 1, available_at=now)
+    if finding == "gone":
+        state.publications[key] = replace(row, closed=True)
+    if finding in {"frozen", "gone"}:
+        open_next_ordinal(state, key, now)
+    return "applied"
 
 
 def open_next_ordinal(state: State, key: PublicationKey, now: int) -> PublicationKey:
     """GitHub would not let the check change: the same asking gets one more check, the earlier keep their place."""
     row = state.publications[key]
+    if state.runs[key.run].retry_number != key.retry_number:
+        return key  # a newer asking has its own check, which an older one's must not outdo
     following = key._replace(ordinal=key.ordinal + 1)
     state.publications.setdefault(
         following,
@@ -174,3 +190,49 @@ def open_next_ordinal(state: State, key: PublicationKey, now: int) -> Publicatio
         ),
     )
     return following
+
+
+NEUTRAL = frozenset({"cancelled", "superseded"})
+_WORST_FIRST = ("fail", "failed", "timed_out", "open", "pass", "neutral")
+
+
+def _severity(run: Run) -> int:
+    """Where the verdict of a run stands; one that could not be checked blocks like one that failed."""
+    if run.status in NEUTRAL:
+        return _WORST_FIRST.index("neutral")
+    if run.status == "completed":
+        return _WORST_FIRST.index(run.decision or "")
+    return _WORST_FIRST.index(run.status if run.terminal else "open")
+
+
+def check_name(run: RunKey) -> str:
+    """Pull requests and merge groups share one name; a branch or tag has its own."""
+    kind, _, name = run.ref.removeprefix("refs/").partition("/")
+    if kind == "pull" or name.startswith("gh-readonly-queue/"):
+        return "BoardReadyOps"
+    return f"BoardReadyOps ({name})"
+
+
+def publish_worst(state: State, landed: Publication, now: int, opened: Collection[PublicationKey]) -> None:
+    """A neutral has landed on a commit that heads another open ref: the worst verdict there is told anew, last."""
+    heads = [
+        state.runs[ref.authoritative]
+        for ref in state.refs.values()
+        if ref.open
+        and ref.authoritative is not None
+        and ref.key.repository_id == landed.key.run.repository_id
+        and ref.head_sha == landed.key.run.commit_sha
+        and check_name(ref.authoritative) == check_name(landed.key.run)
+    ]
+    if all(run.key == landed.key.run for run in heads):
+        return
+    worst = min(map(_severity, heads))
+    choices = {newest_publication(state, run).key for run in heads if _severity(run) == worst}
+    told_later = {key for key in choices if state.publications[key].check_run_id is None}
+    picked = {key._replace(ordinal=key.ordinal - 1) for key in opened}
+    if not picked:
+        assert told_later or _WORST_FIRST[worst] == "neutral", f"none of {choices} is told anew"
+        return
+    [told] = picked
+    assert told in choices, f"{told} is told anew instead of one of {choices}"
+    open_next_ordinal(state, told, now)

@@ -12,6 +12,8 @@ from tests.model.rows import (
     Attempt,
     AttemptKey,
     Audit,
+    Effect,
+    EffectKey,
     Event,
     Installation,
     Lease,
@@ -39,6 +41,8 @@ TABLES = {
     "publications": "id",
     "runner_results": "execution_attempt_id",
     "runner_result_audit": "id",
+    "outbox": "id",
+    "reconciliation_findings": "id",
 }
 
 
@@ -52,6 +56,7 @@ class Picture:
     attempt_ids: dict[AttemptKey, UUID]
     lease_ids: dict[AttemptKey, UUID]
     publication_ids: dict[PublicationKey, int]
+    effect_ids: dict[EffectKey, int]
     keys: dict[UUID, RunKey]
 
 
@@ -103,6 +108,11 @@ class _Reader:
         state.events = [self._event(row) for row in self.tables["release_run_transition_events"]]
         state.results = {row.attempt: row for row in map(self._result, self.tables["runner_results"])}
         state.audits = [self._audit(row) for row in self.tables["runner_result_audit"]]
+        effects = self._effects()
+        state.effects = {effect.key: effect for effect in effects}
+        for row in self.tables["reconciliation_findings"]:
+            if row["execution_attempt_id"] is not None and row["settled_at"] is None:
+                state.silences[self.attempts[row["execution_attempt_id"]]] = self.second(row["found_at"])
         return Picture(
             state,
             {key: id for id, key in self.runs.items()},
@@ -116,8 +126,34 @@ class _Reader:
                 publication.key: row["id"]
                 for publication, row in zip(publications, self.tables["publications"], strict=True)
             },
+            {effect.key: row["id"] for effect, row in zip(effects, self.tables["outbox"], strict=True)},
             self.runs,
         )
+
+    def _effects(self) -> list[Effect]:
+        effects: list[Effect] = []
+        seen: dict[object, int] = {}
+        for row in self.tables["outbox"]:
+            kind: str = row["kind"]
+            about: RefKey | AttemptKey | tuple[int, int] = RefKey(row["repository_id"], row["ref"])
+            if kind == "workflow_dispatch":
+                about = self.attempts[row["execution_attempt_id"]]
+            elif kind == "workflow_cancel":
+                about = (row["repository_id"], row["workflow_run_id"])
+            else:
+                kind = "confirm"
+            seen[kind, about] = seen.get((kind, about), 0) + 1
+            effects.append(
+                Effect(
+                    EffectKey(kind, about, seen[kind, about]),
+                    row["generation"],
+                    row["started_at"] is not None,
+                    row["settled_at"] is not None,
+                    self.second(row["available_at"]),
+                    self.seconds(row["claimed_until"]),
+                )
+            )
+        return effects
 
     def _tenants(self, state: State) -> None:
         for row in self.tables["installations"]:

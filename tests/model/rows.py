@@ -81,8 +81,8 @@ class Ref:
     key: RefKey
     open: bool
     draft: bool
-    base_ref: str
-    base_sha: str
+    base_ref: str | None  # a branch, tag or merge-queue ref has none
+    base_sha: str | None
     head_sha: str
     observed_at: int
     observation: int
@@ -101,7 +101,7 @@ class Run:
     retry_number: int
     attempt: AttemptKey | None
     superseded_by: RunKey | None
-    base_sha: str
+    base_sha: str | None
     trust_mode: str
     backend: str
     approval: str  # not_needed | waiting | approved
@@ -206,6 +206,26 @@ class Audit:
     decision: str
 
 
+class EffectKey(NamedTuple):
+    """The n-th effect of this kind about this thing: a ref, an attempt, or a repository's workflow run."""
+
+    kind: str  # confirm | workflow_dispatch | workflow_cancel
+    about: RefKey | AttemptKey | tuple[int, int]
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Something GitHub must be told or asked once; `started`: its one request may have been sent."""
+
+    key: EffectKey
+    generation: int
+    started: bool
+    settled: bool
+    available_at: int
+    claimed_until: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The deployment's clocks (seconds) and bounds."""
@@ -235,6 +255,8 @@ class State:
     publications: dict[PublicationKey, Publication] = field(default_factory=dict)
     results: dict[AttemptKey, Result] = field(default_factory=dict)
     audits: list[Audit] = field(default_factory=list)
+    effects: dict[EffectKey, Effect] = field(default_factory=dict)
+    silences: dict[AttemptKey, int] = field(default_factory=dict)  # when its workflow was first seen ended
     events: list[Event] = field(default_factory=list)
 
     def runs_of(self, ref: RefKey) -> list[Run]:

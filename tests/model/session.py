@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -20,8 +20,6 @@ EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 NO_ID = UUID(int=0)
 _EMPTIED = (
     *reversed(TABLES),
-    "outbox",
-    "reconciliation_findings",
     "claim_marks",
     "runner_enrollments",
     "webhook_deliveries",
@@ -60,11 +58,15 @@ class Session:
         self._loop.run(self._owner.close())
         self._loop.close()
 
-    def start_over(self, tenants: dict[int, list[int]], runners: dict[str, int | None]) -> None:
-        """An empty world: installations with their repositories, and registered runners."""
-        self._loop.run(self._start_over(tenants, runners))
+    def start_over(
+        self, tenants: dict[int, list[int]], runners: dict[str, int | None], actions: Collection[int]
+    ) -> None:
+        """An empty world: installations with their repositories, some on GitHub Actions, and registered runners."""
+        self._loop.run(self._start_over(tenants, runners, actions))
 
-    async def _start_over(self, tenants: dict[int, list[int]], runners: dict[str, int | None]) -> None:
+    async def _start_over(
+        self, tenants: dict[int, list[int]], runners: dict[str, int | None], actions: Collection[int]
+    ) -> None:
         # A superuser's replica role passes by triggers, the append-only one too. Nobody else can do this.
         await self._owner.execute("SET session_replication_role = replica")
         for table in _EMPTIED:
@@ -87,6 +89,9 @@ class Session:
                 await put_repository(
                     self._app, installation_id, facts, observed_at=datetime(2026, 1, 1, tzinfo=UTC)
                 )
+        await self._owner.execute(
+            "UPDATE installations SET execution_backend = 'actions' WHERE id = ANY($1)", list(actions)
+        )
         for name, owner in runners.items():
             await self._register(name, owner)
         self.picture = await read_picture(self._owner, EPOCH)
@@ -115,6 +120,9 @@ class Session:
         row: Record | None = self._loop.run(self._call(self._app.fetchrow(sql, *arguments)))
         assert row is not None
         return row
+
+    def _rows(self, sql: str, *arguments: Any) -> list[Record]:
+        return self._loop.run(self._call(self._app.fetch(sql, *arguments)))
 
     @staticmethod
     async def _call(answer: Coroutine[Any, Any, Answer]) -> Answer:

@@ -8,11 +8,11 @@ import pytest
 
 from tests.model import invariants, model
 from tests.model.conftest import A, B, backend, claimed, report, seen
-from tests.model.dispatching import acknowledge, begin, reconcile_in_progress, silent
+from tests.model.dispatching import acknowledge, begin, give_up, reconcile
 from tests.model.invariants import always, at_quiescence
 from tests.model.publishing import claim as relay_claim
 from tests.model.replay import disagreements, replay
-from tests.model.rows import AttemptKey, PublicationKey, State
+from tests.model.rows import AttemptKey, EffectKey, PublicationKey, State
 
 
 @pytest.fixture
@@ -212,8 +212,8 @@ def test_an_older_write_never_lands_last(state: State, attempt: AttemptKey) -> N
     assert relay_claim(state, 30, 90) == []
     [second] = relay_claim(state, 30, 91)
     assert (second.generation, second.doubtful) == (first.generation + 1, True)
-    assert model.publishing.acknowledge(state, first.key, first.generation, first.seq) == "stale"
-    assert model.publishing.acknowledge(state, second.key, second.generation, second.seq) == "applied"
+    assert model.publishing.acknowledge(state, first.key, first.generation, first.seq, 99) == "stale"
+    assert model.publishing.acknowledge(state, second.key, second.generation, second.seq, 99) == "applied"
     assert relay_claim(state, 30, 92) == []
 
 
@@ -222,12 +222,29 @@ def test_the_lower_retry_is_published_first_and_alone(state: State, attempt: Att
     model.retry(state, A, 0, 2, installation_id=1)
     [old] = relay_claim(state, 30, 3)
     assert old.key == PublicationKey(A, 0, 0)
-    model.publishing.acknowledge(state, old.key, old.generation, old.seq)
+    model.publishing.acknowledge(state, old.key, old.generation, old.seq, 99)
     [new] = relay_claim(state, 30, 4)
     assert new.key == PublicationKey(A, 1, 0)
     assert at_quiescence(state) != []
-    model.publishing.acknowledge(state, new.key, new.generation, new.seq)
+    model.publishing.acknowledge(state, new.key, new.generation, new.seq, 99)
     assert at_quiescence(state) == []
+
+
+def dispatched(state: State, now: int) -> EffectKey:
+    """The one dispatch that is due, begun by its relay."""
+    for sent in relay_claim(state, 30, now):
+        if sent.key.retry_number == state.runs[A].retry_number:
+            model.publishing.record_check_run(state, sent.key, sent.generation, 7, now)
+    [(key, generation)] = [
+        claim for claim in model.effects.claim(state, 30, now) if claim[0].kind == "workflow_dispatch"
+    ]
+    assert begin(state, key, generation, now) == "begun"
+    assert begin(state, key, generation, now) == "started"
+    return key
+
+
+def seen_in(state: State, workflow: tuple[int, int], status: str, now: int) -> str:
+    return reconcile(state, 10, None, workflow, status, 60, now)
 
 
 def test_a_dispatch_goes_its_way_and_its_result_is_accepted(state: State) -> None:
@@ -235,41 +252,67 @@ def test_a_dispatch_goes_its_way_and_its_result_is_accepted(state: State) -> Non
     model.observe(state, seen(A), 0)
     [attempt] = state.attempts
     assert state.runs[A].attempt == attempt
-    [sent] = relay_claim(state, 30, 1)
-    model.publishing.record_check_run(state, sent.key, sent.generation, 7, 1)
-    assert state.attempts[attempt].status == "dispatching"
-    assert begin(state, attempt) == "applied"
-    assert acknowledge(state, attempt, 99, 2) == "applied"
+    key = dispatched(state, 1)
+    assert acknowledge(state, key, (99, 1), 2) == "applied"
+    assert acknowledge(state, key, (99, 1), 2) == "existing"
+    assert acknowledge(state, key, (98, 1), 2) == "conflict"
+    assert model.effects.open_effect(state, "workflow_cancel", (10, 98)) is not None
     assert state.runs[A].status == "dispatched"
-    assert reconcile_in_progress(state, attempt, 99, 1, 3) == "applied"
+    assert seen_in(state, (99, 1), "in_progress", 3) == "applied"
     assert model.record_result(state, report(state, attempt), 4) == "accepted"
     assert always(state) == []
-    assert reconcile_in_progress(state, attempt, 99, 2, 5) == "retried"
+    assert seen_in(state, (99, 2), "in_progress", 5) == "retried"
     assert [event.reason_code for event in state.events[-2:]] == ["retry_requested", "workflow_reconciled"]
-    assert reconcile_in_progress(state, attempt, 99, 2, 6) == "existing"
+    assert seen_in(state, (99, 2), "in_progress", 6) == "existing"
     assert always(state) == []
+
+
+def test_a_rerun_of_a_disabled_tenant_is_no_retry(state: State) -> None:
+    backend(state, "actions")
+    model.observe(state, seen(A), 0)
+    acknowledge(state, dispatched(state, 1), (99, 1), 2)
+    model.cancel(state, A, "cancelled_by_user", "octocat", 3, installation_id=1)
+    state.installations[1] = replace(state.installations[1], enabled=False)
+    assert seen_in(state, (99, 2), "in_progress", 4) == "ended"
+    assert state.runs[A].retry_number == 0
+
+
+def test_a_workflow_that_ended_without_a_result_is_waited_for_and_then_failed(state: State) -> None:
+    backend(state, "actions")
+    model.observe(state, seen(A), 0)
+    acknowledge(state, dispatched(state, 1), (99, 1), 2)
+    assert seen_in(state, (99, 1), "completed", 10) == "waiting"
+    assert seen_in(state, (99, 1), "completed", 69) == "waiting"
+    assert seen_in(state, (99, 1), "completed", 70) == "applied"
+    assert (state.runs[A].status, state.runs[A].reason_code) == ("failed", "workflow_reconciled")
+    [attempt] = state.attempts
+    assert model.record_result(state, report(state, attempt), 80) == "accepted"
+    assert state.runs[A].reason_code == "runner_result_corrected"
 
 
 def test_a_silent_dispatch_is_replaced_up_to_the_bound(state: State) -> None:
     backend(state, "actions")
     model.observe(state, seen(A), 0)
-    outcome = ""
     for now in (1, 2, 3):
-        attempt = state.runs[A].attempt
-        assert attempt is not None
-        state.attempts[attempt] = replace(state.attempts[attempt], status="dispatching")
-        outcome = silent(state, attempt, now)
-    assert (outcome, state.runs[A].status) == ("failed", "failed")
+        key = dispatched(state, now * 1_000)
+        generation = state.effects[key].generation
+        for sent, row in list(state.publications.items()):
+            model.publishing.acknowledge(state, sent, row.generation, row.desired_seq, now)
+        assert give_up(state, key, generation, "silent", now * 1_000 + 600) == "applied"
+    assert (state.runs[A].status, state.runs[A].reason_code) == ("failed", "runner_attempts_exhausted")
+    assert [attempt.status for attempt in state.attempts.values()] == ["stale", "stale", "failed"]
 
 
-def test_a_superseded_run_is_not_dispatched(state: State) -> None:
+def test_a_superseded_run_is_not_dispatched_and_what_was_sent_is_cancelled(state: State) -> None:
     backend(state, "actions")
     model.observe(state, seen(A), 0)
     [attempt] = state.attempts
+    key = dispatched(state, 1)
     model.observe(state, seen(B, at=1), 1)
-    assert begin(state, attempt) == "stale"
-    assert acknowledge(state, attempt, 5, 2) == "ended"
+    assert begin(state, key, 1, 2) == "ended"
+    assert acknowledge(state, key, (5, 1), 2) == "ended"
     assert state.attempts[attempt].bound_to == (5, 1)
+    assert model.effects.open_effect(state, "workflow_cancel", (10, 5)) is not None
 
 
 def test_the_replay_finds_a_broken_chain_a_wrong_edge_and_a_lost_event(

@@ -126,20 +126,22 @@ def test_any_order_of_deliveries_converges(state: State, order: tuple[int, ...])
 
 
 def test_a_push_is_taken_after_its_predecessor_and_asked_about_otherwise(state: State) -> None:
-    shas = [letter * 40 for letter in "0abc"]
-    push = model.Pushed(1, 10, "refs/heads/main", shas[0], shas[1], 0)
-    assert model.observe_push(state, push, 1).outcome == "created"
-    assert model.observe_push(state, replace(push, before_sha=shas[2], after_sha=shas[3]), 2).confirm
-    assert (
-        model.observe_push(state, replace(push, before_sha=shas[1], after_sha=shas[2]), 3).outcome
-        == "created"
-    )
-    back = replace(push, before_sha=shas[2], after_sha=shas[1])
-    assert model.observe_push(state, back, 4) == model.Observed(
-        "existing", RunKey(10, push.ref, shas[1]), confirm=True
-    )
-    gone = model.observe_push(state, replace(push, before_sha=shas[2], after_sha=None), 5)
-    assert gone.cancelled == (RunKey(10, push.ref, shas[2]),)
+    zeros, one, two, three = (letter * 40 for letter in "0abc")
+    push = model.Pushed(1, 10, "refs/heads/main", zeros, one)
+    runs = {sha: RunKey(10, push.ref, sha) for sha in (one, two)}
+    assert model.observe_push(state, push, 1) == ("created", runs[one])
+    assert model.observe_push(state, push, 1) == ("existing", runs[one])
+    assert model.observe_push(state, replace(push, before_sha=two, after_sha=three), 2) == ("ask", None)
+    observation = state.refs[push.key].observation
+    onward = replace(push, before_sha=one, after_sha=two)
+    assert model.observe_push(state, onward, 3) == ("created", runs[two])
+    assert model.observe_push(state, onward, 3, confirmed=observation) == ("moved_on", None)
+    back = replace(push, before_sha=two, after_sha=one)
+    assert model.observe_push(state, back, 4) == ("ask", None)
+    assert model.observe_push(state, replace(push, before_sha=two, after_sha=None), 5) == ("closed", None)
+    assert (state.runs[runs[two]].status, state.runs[runs[two]].reason_code) == ("cancelled", "ref_deleted")
+    assert model.effects.open_effect(state, "confirm", push.key) is not None
+    assert invariants.always(state) == []
 
 
 def test_another_tenants_run_is_not_found(state: State) -> None:
