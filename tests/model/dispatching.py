@@ -80,10 +80,13 @@ def bound_attempt(state: State, repository_id: int, workflow: Workflow) -> Attem
 
 def _dispatched(state: State, attempt: Attempt, now: int) -> None:
     run = state.runs[attempt.key.run]
-    if attempt.status == "dispatching":
+    moves = attempt.status == "dispatching"
+    if moves:
         move_attempt(state, attempt, "dispatched", "workflow_dispatched", now)
     if run.status == "queued":
         run = move_run(state, run, "dispatched", "workflow_dispatched", now)
+        moves = True
+    if moves:
         raise_publication(state, run)
 
 
@@ -129,6 +132,8 @@ def reconcile(
         attempt = state.attempts.get(attempt_key)
     if attempt is None:
         return "not_found"
+    if workflow_status == "completed":
+        effects.call_off(state, "workflow_cancel", (repository_id, workflow[0]))
     if (
         attempt.bound_to is not None
         and attempt.bound_to[0] == workflow[0]
@@ -194,6 +199,7 @@ def _run_again(state: State, attempt: Attempt, workflow: Workflow, workflow_stat
         if workflow_status != "completed":
             effects.want(state, "workflow_cancel", (run.key.repository_id, workflow[0]), now)
         return "ended"
+    effects.call_off(state, "workflow_cancel", (run.key.repository_id, workflow[0]))
     run = ask_again(state, replace(run, backend="runner"), "retry_requested", now)
     attempt = insert_attempt(state, run, "in_progress", bound_to=workflow)
     run = move_run(state, run, "running", "workflow_reconciled", now, attempt=attempt.key, backend="actions")

@@ -25,6 +25,13 @@ def want(state: State, kind: str, about: About, now: int) -> None:
         state.effects[key] = Effect(key, 0, started=False, settled=False, available_at=now)
 
 
+def call_off(state: State, kind: str, about: About) -> None:
+    """What was owed makes no sense any more."""
+    effect = open_effect(state, kind, about)
+    if effect is not None:
+        state.effects[effect.key] = replace(effect, settled=True)
+
+
 def due(effect: Effect, now: int) -> bool:
     """Not settled, its back-off is over, and nobody holds it."""
     held = effect.claimed_until is not None and effect.claimed_until > now

@@ -17,6 +17,7 @@ from tests.model.rows import (
     Run,
     RunKey,
     State,
+    Told,
 )
 
 ENDED_FROM_OUTSIDE = frozenset({"cancelled", "superseded", "timed_out", "stale"})
@@ -49,6 +50,7 @@ def move_run(state: State, run: Run, status: str, reason: str, now: int, **chang
     _append(state, run.key, run.status, status, run.version, reason, now)
     moved = replace(run, status=status, version=run.version + 1, reason_code=reason, **changes)
     moved = replace(moved, due_at=deadline(state, moved, status, now))
+    moved = replace(moved, finished_at=now if moved.terminal else None)
     if status == "queued":
         moved = replace(moved, queued_at=now)
     state.runs[run.key] = moved
@@ -69,7 +71,9 @@ def move_attempt(
 def _append(
     state: State, entity: RunKey | AttemptKey, start: str, end: str, version: int, reason: str, at: int
 ) -> None:
-    state.events.append(Event(entity, start, end, version, version + 1, reason, at))
+    run = entity.run if isinstance(entity, AttemptKey) else entity
+    tenant = state.runs[run].installation_id
+    state.events.append(Event(entity, start, end, version, version + 1, reason, at, tenant))
 
 
 def insert_attempt(
@@ -127,12 +131,27 @@ def cancel_workflow(state: State, attempt: Attempt, now: int) -> None:
         effects.want(state, "workflow_cancel", (attempt.key.run.repository_id, attempt.bound_to[0]), now)
 
 
+def told(state: State, run: Run) -> Told:
+    """What a check of this run would say now."""
+    lease = active_lease(state, run)
+    return Told(
+        run.status,
+        run.reason_code,
+        run.decision,
+        run.approval,
+        None if lease is None else lease.stage,
+        run.cancelled_by,
+        run.superseded_by,
+        run.attempt,
+    )
+
+
 def open_publication(state: State, run: Run, now: int) -> None:
     """The Check Run of a new asking: nothing is acknowledged yet."""
     key = PublicationKey(run.key, run.retry_number, 0)
     state.publications[key] = Publication(
         key,
-        run.status,
+        told(state, run),
         1,
         0,
         0,
@@ -161,7 +180,7 @@ def raise_publication(state: State, run: Run) -> None:
     for key, publication in list(state.publications.items()):
         if (key.run, key.retry_number) == (run.key, run.retry_number):
             state.publications[key] = replace(
-                publication, payload_status=run.status, desired_seq=publication.desired_seq + 1
+                publication, told=told(state, run), desired_seq=publication.desired_seq + 1
             )
 
 

@@ -114,7 +114,7 @@ def _earlier(state: State, seen: Seen, now: int) -> Observed:
     successor = state.refs[seen.key].authoritative
     if seen.run in state.runs or successor is None:
         return _known(state, seen, confirm=True)
-    run = plan_dispatch(state, _insert(state, seen, now, superseded_by=successor))
+    run = _insert(state, seen, now, superseded_by=successor)
     end_run(state, run, "superseded", "newer_commit", now)
     return Observed("superseded", seen.run, confirm=True)
 
@@ -142,6 +142,7 @@ def _insert(state: State, seen: Seen, now: int, *, superseded_by: RunKey | None 
         queued_at=now,
     )
     state.runs[run.key] = run
+    run = plan_dispatch(state, run)
     open_publication(state, run, now)
     return run
 
@@ -177,7 +178,7 @@ def adopt(state: State, seen: Seen, now: int) -> Observed:
         state.runs[seen.run] = replace(state.runs[seen.run], base_sha=seen.base_sha)
         apply_level_rule(state, seen.key, now)
         return Observed("existing", seen.run)
-    run = plan_dispatch(state, _insert(state, seen, now))
+    run = _insert(state, seen, now)
     if seen.trust_mode == "fork" and state.installations[seen.installation_id].fork_policy == "skip":
         end_run(state, run, "cancelled", "policy_skipped", now)
     return Observed("created", seen.run)

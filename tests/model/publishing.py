@@ -161,9 +161,8 @@ def verify(state: State, key: PublicationKey, seq: int, finding: str, now: int) 
         return "stale"
     if finding == "different":
         state.publications[key] = replace(row, desired_seq=row.desired_seq + 1, available_at=now)
-    if finding == "gone":
+    if finding in {"frozen", "gone"}:  # nothing more can be told there
         state.publications[key] = replace(row, closed=True)
-    if finding in {"frozen", "gone"}:
         open_next_ordinal(state, key, now)
     return "applied"
 
@@ -178,7 +177,7 @@ def open_next_ordinal(state: State, key: PublicationKey, now: int) -> Publicatio
         following,
         Publication(
             following,
-            row.payload_status,
+            row.told,
             1,
             0,
             0,

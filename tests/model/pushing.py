@@ -25,11 +25,12 @@ class Pushed:
 
 
 def observe_push(
-    state: State, push: Pushed, now: int, *, confirmed: int | None = None
+    state: State, push: Pushed, now: int, *, confirmed: int | None = None, asked: str = ""
 ) -> tuple[str, RunKey | None]:
     """Accept when `before` equals the head and `after` was never seen on this ref; else ask GitHub for the ref.
 
     `confirmed` is the counter that a confirm captured: its answer is what the ref is, whatever was before.
+    A deletion was seen before if the ref had to be made anew; then it may be asked about: `asked` says "ask".
     """
     repository = state.repositories.get(push.repository_id)
     if repository is None or repository.installation_id != push.installation_id:
@@ -42,7 +43,7 @@ def observe_push(
             return "moved_on", None
     elif ref is not None and ref.open and ref.head_sha == push.after_sha:  # told again
         return "existing", RunKey(*push.key, push.after_sha)
-    elif not _follows(state, ref, push):
+    elif not _follows(state, ref, push) or (push.after_sha is None and ref is not None and asked == "ask"):
         return _ask(state, push, now)
     return _adopt(state, push, ref, now)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from boardreadyops.db.pool import Connection, Record
+from tests.model.columns import column_faults
 from tests.model.edges import STAGES
 from tests.model.rows import (
     Attempt,
@@ -27,6 +30,7 @@ from tests.model.rows import (
     Run,
     RunKey,
     State,
+    Told,
 )
 
 TABLES = {
@@ -58,6 +62,7 @@ class Picture:
     publication_ids: dict[PublicationKey, int]
     effect_ids: dict[EffectKey, int]
     keys: dict[UUID, RunKey]
+    faults: list[str]  # of columns that the model has no fields for
 
 
 async def read_picture(owner: Connection, epoch: datetime) -> Picture:
@@ -128,6 +133,7 @@ class _Reader:
             },
             {effect.key: row["id"] for effect, row in zip(effects, self.tables["outbox"], strict=True)},
             self.runs,
+            column_faults(self.tables),
         )
 
     def _effects(self) -> list[Effect]:
@@ -199,6 +205,7 @@ class _Reader:
             row["cancelled_by"],
             installation_id=row["installation_id"],
             queued_at=self.second(row["queued_at"]),
+            finished_at=self.seconds(row["finished_at"]),
             lost_attempts=row["lost_attempts"],
             relinquished=row["given_back"],
         )
@@ -233,7 +240,7 @@ class _Reader:
     def _publication(self, row: Record) -> Publication:
         return Publication(
             PublicationKey(self.runs[row["release_run_id"]], row["retry_number"], row["ordinal"]),
-            row["payload"]["status"],
+            self._told(row["payload"]),
             row["desired_seq"],
             row["acked_seq"],
             row["generation"],
@@ -243,6 +250,19 @@ class _Reader:
             closed=row["closed_code"] is not None,
             claimed_until=self.seconds(row["claimed_until"]),
             available_at=self.second(row["available_at"]),
+        )
+
+    def _told(self, payload: Mapping[str, Any]) -> Told:
+        successor, attempt = payload["superseded_by"], payload["execution_attempt_id"]
+        return Told(
+            payload["status"],
+            payload["reason_code"],
+            payload["decision"],
+            payload["approval"],
+            payload["stage"],
+            payload["cancelled_by"],
+            None if successor is None else self.runs[UUID(successor)],
+            None if attempt is None else self.attempts[UUID(attempt)],
         )
 
     def _event(self, row: Record) -> Event:
@@ -255,6 +275,7 @@ class _Reader:
             row["to_version"],
             row["reason_code"],
             self.second(row["occurred_at"]),
+            row["installation_id"],
         )
 
     def _result(self, row: Record) -> Result:

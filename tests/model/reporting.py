@@ -59,8 +59,8 @@ def _correct(state: State, run: Run, attempt: Attempt, status: str, decision: st
 
 
 def _audit(state: State, report: Report, outcome: str) -> str:
-    """On record once: the same bytes for the same attempt again answer the same audit id."""
+    """On record once: the same bytes for the same attempt and outcome again answer the same audit id."""
     audit = Audit(report.attempt, outcome, report.digest, report.status, report.decision)
-    if all((old.attempt, old.digest) != (audit.attempt, audit.digest) for old in state.audits):
+    if audit not in state.audits:
         state.audits.append(audit)
     return outcome

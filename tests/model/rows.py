@@ -107,8 +107,9 @@ class Run:
     approval: str  # not_needed | waiting | approved
     due_at: int | None
     cancelled_by: str | None = None
-    installation_id: int = field(default=0, compare=False)
-    queued_at: int = field(default=0, compare=False)
+    installation_id: int = 0
+    queued_at: int = 0
+    finished_at: int | None = None
     lost_attempts: int = 0  # counts to the bound of this asking
     relinquished: int = 0
     not_before: int = field(default=0, compare=False)
@@ -145,6 +146,7 @@ class Event:
     to_version: int
     reason_code: str
     occurred_at: int
+    installation_id: int
 
     @property
     def run(self) -> RunKey:
@@ -168,12 +170,25 @@ class Lease:
     maximum_expires_at: int
 
 
+class Told(NamedTuple):
+    """The frozen payload of a check: what a person could see."""
+
+    status: str
+    reason_code: str | None
+    decision: str | None
+    approval: str
+    stage: str | None
+    cancelled_by: str | None
+    superseded_by: RunKey | None
+    attempt: AttemptKey | None
+
+
 @dataclass(frozen=True, slots=True)
 class Publication:
     """A Check Run: what GitHub must be told, what it acknowledged, and the fence."""
 
     key: PublicationKey
-    payload_status: str
+    told: Told
     desired_seq: int
     acked_seq: int
     generation: int
@@ -181,8 +196,12 @@ class Publication:
     leased: bool
     check_run_id: int | None
     closed: bool
-    claimed_until: int | None = field(default=None, compare=False)
+    claimed_until: int | None = None
     available_at: int = field(default=0, compare=False)
+
+    @property
+    def payload_status(self) -> str:
+        return self.told.status
 
 
 @dataclass(frozen=True, slots=True)

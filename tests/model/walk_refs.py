@@ -167,7 +167,8 @@ class WalkRefs(Walking):
         ref = self.state.refs.get(push.key)
         if fits and ref is not None:
             push = replace(push, before_sha=ref.head_sha)
-        self.agree(model.observe_push(self.state, push, self.now), self.adapter.observe_push(push, self.now))
+        answered = self.adapter.observe_push(push, self.now)
+        self.agree(model.observe_push(self.state, push, self.now, asked=answered[0]), answered)
 
     @precondition(lambda self: self.world.pushes)
     @rule(data=st.data())

@@ -62,7 +62,8 @@ class Walking(RuleBasedStateMachine):
         assert answered == expected, f"the function answers {answered}, the model {expected}"
         picture = self.adapter.read()
         self.take_cancellations(picture.state)
-        problems = differences(self.state, picture.state) or invariants.always(picture.state)
+        problems = differences(self.state, picture.state) + picture.faults
+        problems = problems or invariants.always(picture.state)
         assert not problems, "\n".join(problems)
         self.now += 1
 

@@ -23,7 +23,7 @@ class Lifecycle(WalkRefs, WalkRunners, WalkGitHub):
 
 _SEED = "BOARDREADYOPS_TEST_SEED"
 PROFILE = settings(
-    max_examples=60,
+    max_examples=120,
     stateful_step_count=40,
     deadline=None,
     derandomize=_SEED
