@@ -70,14 +70,14 @@ class Walking(RuleBasedStateMachine):
     def take_cancellations(self, found: State) -> None:
         """A workflow that nobody waits for may be cancelled also where the design does not ask for it."""
         for key, effect in found.effects.items():
-            if key.kind == "workflow_cancel" and key not in self.state.effects:
+            if key.kind == "workflow_cancel" and self.state.effects.get(key) != effect:
                 bound = [
                     attempt
                     for attempt in self.state.attempts.values()
                     if attempt.bound_to is not None
                     and (attempt.key.run.repository_id, attempt.bound_to[0]) == key.about
                 ]
-                if all(row.terminal and row.key not in self.state.results for row in bound):
+                if all(row.terminal for row in bound):
                     self.state.effects[key] = effect
 
     def a_run(self, data: Draw) -> RunKey:
