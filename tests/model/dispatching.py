@@ -27,11 +27,11 @@ def begin(state: State, key: EffectKey, generation: int, now: int) -> str:
         return refused
     assert isinstance(key.about, AttemptKey)
     attempt, run = state.attempts[key.about], state.runs[key.about.run]
-    if attempt.terminal or run.attempt != attempt.key or run.terminal:
-        state.effects[key] = replace(state.effects[key], settled=True, claimed_until=None)
-        return "ended"
     if state.effects[key].started:
         return "started"
+    if attempt.terminal or run.attempt != attempt.key or run.terminal:  # nothing was sent: nothing to look up
+        state.effects[key] = replace(state.effects[key], settled=True, claimed_until=None)
+        return "ended"
     state.effects[key] = replace(state.effects[key], started=True)
     return "begun"
 

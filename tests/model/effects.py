@@ -18,9 +18,9 @@ def open_effect(state: State, kind: str, about: About) -> Effect | None:
 
 
 def want(state: State, kind: str, about: About, now: int) -> None:
-    """Owe GitHub something; what is owed already is not owed twice."""
-    if open_effect(state, kind, about) is None:
-        number = 1 + sum((key.kind, key.about) == (kind, about) for key in state.effects)
+    """Owe GitHub something; what is owed already is not owed twice, and a workflow run is cancelled once."""
+    number = 1 + sum((key.kind, key.about) == (kind, about) for key in state.effects)
+    if open_effect(state, kind, about) is None and (number == 1 or kind != "workflow_cancel"):
         key = EffectKey(kind, about, number)
         state.effects[key] = Effect(key, 0, started=False, settled=False, available_at=now)
 

@@ -309,7 +309,7 @@ def test_a_superseded_run_is_not_dispatched_and_what_was_sent_is_cancelled(state
     [attempt] = state.attempts
     key = dispatched(state, 1)
     model.observe(state, seen(B, at=1), 1)
-    assert begin(state, key, 1, 2) == "ended"
+    assert begin(state, key, 1, 2) == "started"
     assert acknowledge(state, key, (5, 1), 2) == "ended"
     assert state.attempts[attempt].bound_to == (5, 1)
     assert model.effects.open_effect(state, "workflow_cancel", (10, 5)) is not None
