@@ -227,10 +227,11 @@ def publish_worst(state: State, landed: Publication, now: int, opened: Collectio
         return
     worst = min(map(_severity, heads))
     choices = {newest_publication(state, run).key for run in heads if _severity(run) == worst}
-    told_later = {key for key in choices if state.publications[key].check_run_id is None}
+    checks = {key: state.publications[key].check_run_id for key in choices}
+    told_later = any(check is None or check > (landed.check_run_id or 0) for check in checks.values())
     picked = {key._replace(ordinal=key.ordinal - 1) for key in opened}
     if not picked:
-        assert told_later or _WORST_FIRST[worst] == "neutral", f"none of {choices} is told anew"
+        assert told_later or _WORST_FIRST[worst] == "neutral", f"none of {checks} is told anew after {landed}"
         return
     [told] = picked
     assert told in choices, f"{told} is told anew instead of one of {choices}"
