@@ -168,6 +168,8 @@ def _is_allowed(state: State, run: Run, wish: Wish) -> bool:
             return run.status != "running"
     if wish.next_run_status is None:
         return True
+    if wish.next_attempt_status == "completed":  # only a result completes an attempt
+        return False
     if wish.next_run_status in NEVER_IN_GENERAL or wish.next_run_status not in RUN_EDGES.get(run.status, ()):
         return False
     if wish.next_run_status in RUN_TERMINAL and attempt is not None and not attempt.terminal:

@@ -170,7 +170,7 @@ def _follow(state: State, attempt: Attempt, workflow_status: str, now: int) -> s
         moved = move_attempt(state, moved, "dispatched", "workflow_dispatched", now)
     if moved.status == "dispatched":
         moved = move_attempt(state, moved, "in_progress", "workflow_reconciled", now)
-    if moved == attempt:
+    if moved == attempt and run.status == "running":
         return "existing"
     if run.status != "running":
         run = move_run(state, run, "running", "workflow_reconciled", now)

@@ -48,7 +48,7 @@ def _is_current(run: Run, attempt: Attempt, report: Report) -> bool:
     if run.attempt != attempt.key or run.retry_number != report.retry_number:
         return False
     if not attempt.terminal:
-        return not run.terminal
+        return not run.terminal and attempt.status != "queued"  # nobody was sent to work on it
     return attempt.inferred and attempt.status in {"failed", "timed_out"} and run.decision is None
 
 

@@ -40,7 +40,7 @@ class WalkRunners(Walking):
             self.adapter.heartbeat(attempt, stage, self.now),
         )
 
-    @precondition(lambda self: any(row.status != "queued" for row in self.state.attempts.values()))
+    @precondition(lambda self: self.state.attempts)
     @rule(
         data=st.data(),
         pair=st.sampled_from(PAIRS),

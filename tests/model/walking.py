@@ -68,7 +68,10 @@ class Walking(RuleBasedStateMachine):
         self.now += 1
 
     def take_cancellations(self, found: State) -> None:
-        """A workflow that nobody waits for may be cancelled also where the design does not ask for it."""
+        """A workflow that nobody waits for may be cancelled also where the design does not ask for it.
+
+        Never one that executes an open attempt, or that told its result.
+        """
         for key, effect in found.effects.items():
             if key.kind == "workflow_cancel" and self.state.effects.get(key) != effect:
                 bound = [
@@ -77,7 +80,7 @@ class Walking(RuleBasedStateMachine):
                     if attempt.bound_to is not None
                     and (attempt.key.run.repository_id, attempt.bound_to[0]) == key.about
                 ]
-                if all(row.terminal for row in bound):
+                if all(row.terminal and row.key not in self.state.results for row in bound):
                     self.state.effects[key] = effect
 
     def a_run(self, data: Draw) -> RunKey:
@@ -89,11 +92,10 @@ class Walking(RuleBasedStateMachine):
         return data.draw(st.sampled_from((own, own, own, own, own % 3 + 1)), label="installation")
 
     def an_attempt(self, data: Draw) -> AttemptKey:
-        """Mostly a current one; never one that was not dispatched yet, for nobody could have worked for it."""
-        begun = {attempt.key for attempt in self.state.attempts.values() if attempt.status != "queued"}
-        current = sorted(begun & {run.attempt for run in self.state.runs.values()})
+        """Mostly a current one."""
+        current = sorted(run.attempt for run in self.state.runs.values() if run.attempt is not None)
         everything = data.draw(st.sampled_from((False, False, True)), label="any attempt")
-        choices = sorted(begun) if everything or not current else current
+        choices = sorted(self.state.attempts) if everything or not current else current
         return data.draw(st.sampled_from(choices), label="attempt")
 
     @rule(seconds=st.sampled_from((1, 20, 61, 100, 121, 1_000, 5_401, 21_601)))

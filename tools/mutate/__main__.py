@@ -89,7 +89,9 @@ def _run(
 
 def _tests(mutant: Mutant, coverage: Coverage, races: str) -> list[str]:
     failed = set(coverage.failed)
-    tests = [test for test in coverage.of(mutant.block) if test not in failed]
+    call = f"boardreadyops_{mutant.function}("
+    callers = [path.stem for path in FUNCTIONS.glob("*.sql") if call in path.read_text(encoding="utf-8")]
+    tests = [test for test in coverage.of(mutant.block, callers) if test not in failed]
     if races == "all" or (races == "locks" and mutant.kind in RACED | {"perform"}):
         return sorted(tests, key=lambda test: test.startswith(RACES) is not (mutant.kind in RACED))
     return [test for test in tests if not test.startswith(RACES)]

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from collections import defaultdict
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ from tools.mutate.tokens import Function
 
 _SUITE = ("tests/sql", "tests/races")
 _LEFT_OUT = frozenset({"test_plans.py"})  # millions of rows for how a statement runs, not for what it answers
+_OF_GUARDS = ("guards", "clocks", "neighbours", "held_rows", "overtaken_calls", "lease_drift")
 _SUPPORT = ("tests/conftest.py", "tests/model/*.py")
 
 
@@ -54,11 +56,15 @@ class Coverage:
                 del known[test]
         self.failed = [test for test in self.failed if not test.startswith(f"{file}::")]
 
-    def of(self, block: str) -> list[str]:
-        """The tests that enter a block, the likeliest and quickest first."""
-        named = f"/test_{block.partition(':')[0]}.py::"
-        tests = [test for test, entered in self.blocks.items() if block in entered]
-        return sorted(tests, key=lambda test: (named not in test, self.seconds.get(test, 0.0), test))
+    def of(self, block: str, callers: Iterable[str] = ()) -> list[str]:
+        """The tests that enter a block, the likeliest and quickest first: the function's own, its callers', the others."""
+        own = f"/test_{block.partition(':')[0]}.py::"
+        near = [f"/test_{name}.py::" for name in (*callers, *_OF_GUARDS)]
+
+        def order(test: str) -> tuple[bool, bool, float, str]:
+            return own not in test, not any(file in test for file in near), self.seconds.get(test, 0.0), test
+
+        return sorted((test for test, entered in self.blocks.items() if block in entered), key=order)
 
 
 def test_files(root: Path) -> dict[str, str]:
