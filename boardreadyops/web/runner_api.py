@@ -15,6 +15,7 @@ from boardreadyops.db.leases import (
     claim_runner_lease,
     heartbeat_runner_lease,
     lease_grant,
+    relinquish_runner_lease,
 )
 from boardreadyops.db.pool import Connection, run_transaction
 from boardreadyops.db.results import ReportedResult, record_runner_result
@@ -32,6 +33,8 @@ from boardreadyops.runner.protocol import (
     LeaseRequest,
     RegistrationAnswer,
     RegistrationRequest,
+    RelinquishAnswer,
+    RelinquishRequest,
     ResultAnswer,
     ResultV1,
     SourceTokenAnswer,
@@ -146,6 +149,23 @@ async def heartbeat(request: Request, services: Services, lease: HeldLease) -> R
             expires_in_seconds=beat.expires_in_seconds,
             maximum_expires_in_seconds=beat.maximum_expires_in_seconds,
         )
+
+    return _answer(200, await run_transaction(services.app_database, work))
+
+
+@router.post("/leases/{lease_id}/relinquish")
+async def relinquish(request: Request, services: Services, lease: HeldLease) -> Response:
+    """Give the run back to the queue; an ended lease changes nothing. Again it answers `replayed`."""
+    told = await read_request(request, RelinquishRequest, limit_bytes=MAX_REQUEST_BYTES)
+
+    async def work(connection: Connection) -> RelinquishAnswer:
+        outcome = await relinquish_runner_lease(
+            connection, lease_id=lease.lease_id, reason=told.reason, message=told.message, needs=told.needs
+        )
+        # Leases are never deleted while their token is good, and the message knows the reasons.
+        assert outcome != "not_found"
+        assert outcome != "invalid"
+        return RelinquishAnswer(outcome=outcome)
 
     return _answer(200, await run_transaction(services.app_database, work))
 
