@@ -13,9 +13,11 @@ import pytest
 
 from boardreadyops.config import Secret
 from boardreadyops.db.pool import Connection, Database
+from boardreadyops.db.runners import find_registration, rotate_runner_token
 from boardreadyops.github.requests import Failure
-from boardreadyops.runner.credentials import lease_token
+from boardreadyops.runner.credentials import lease_token, token_digest
 from boardreadyops.runner.protocol import LeaseAnswer, ResultAnswer, read_message
+from boardreadyops.web.app import WorkSignal
 from tests.web.conftest import SHA_A, SHA_B, Lease, Mint, OpenSite, Site, pull_request
 
 
@@ -136,6 +138,30 @@ async def test_a_revoked_runner_is_told_so(site: Site, owner_connection: Connect
     status, problem = await ask(site, runner)
     assert problem is not None
     assert (status, problem["code"]) == (401, "revoked")
+
+
+async def test_a_token_that_is_rotated_while_it_waits_gets_no_lease(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits, wait = asyncio.Event(), WorkSignal.wait
+
+    async def noted(signal: WorkSignal, ticket: asyncio.Event, *, timeout_seconds: float) -> None:
+        waits.set()
+        await wait(signal, ticket, timeout_seconds=timeout_seconds)
+
+    monkeypatch.setattr(WorkSignal, "wait", noted)
+    runner = await site.runner()
+    waiting = asyncio.create_task(ask(site, runner, wait_seconds=20))
+    await asyncio.wait_for(waits.wait(), 20)
+    async with site.services.app_database.transaction() as connection:
+        digest = token_digest(Secret(runner["Authorization"].removeprefix("Bearer ")))
+        registration = await find_registration(connection, token_digest=digest)
+        assert registration is not None
+        await rotate_runner_token(connection, registration_id=registration.id, token_digest=bytes(32))
+    await site.run(SHA_A)
+    status, problem = await asyncio.wait_for(waiting, 20)
+    assert problem is not None
+    assert (status, problem["code"]) == (401, "unknown_token")
 
 
 async def test_a_lease_token_opens_no_other_lease(site: Site) -> None:
