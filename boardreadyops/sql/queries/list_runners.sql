@@ -1,8 +1,10 @@
 -- Registered runners by name, newest first within one; revoked ones only if $1. Times are UTC, a list of repositories null for all.
 SELECT registration.id, registration.name, registration.runner_version, registration.installation_id,
        installation.account_login,
-       (SELECT array_agg(repository.owner || '/' || repository.name ORDER BY repository.owner, repository.name)
-        FROM repositories AS repository WHERE repository.id = ANY (registration.repository_ids)) AS repositories,
+       CASE WHEN registration.repository_ids IS NOT NULL THEN COALESCE(
+           (SELECT array_agg(repository.owner || '/' || repository.name ORDER BY repository.owner, repository.name)
+            FROM repositories AS repository WHERE repository.id = ANY (registration.repository_ids)), '{}')
+       END AS repositories,
        registration.created_at, registration.revoked_at, work.active_leases, work.last_heartbeat_at
 FROM runner_registrations AS registration
 LEFT JOIN installations AS installation ON installation.id = registration.installation_id
