@@ -90,9 +90,10 @@ async def claim_lease(request: Request, services: Services) -> Response:
                 if remaining_seconds <= 0 or services.work.closed or await request.is_disconnected():
                     return Response(status_code=204)
                 await services.work.wait(ticket, timeout_seconds=remaining_seconds)
-                registration = await _registration(
-                    request, services
-                )  # rotated meanwhile: the old token is void
+                if await request.is_disconnected():
+                    return Response(status_code=204)  # nobody would hold the lease
+                # The token may have been rotated meanwhile.
+                registration = await _registration(request, services)
             case _ as never:
                 assert_never(never)
 

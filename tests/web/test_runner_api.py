@@ -140,16 +140,20 @@ async def test_a_revoked_runner_is_told_so(site: Site, owner_connection: Connect
     assert (status, problem["code"]) == (401, "revoked")
 
 
-async def test_a_token_that_is_rotated_while_it_waits_gets_no_lease(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waits, wait = asyncio.Event(), WorkSignal.wait
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set once a runner waits."""
+    begun, wait = asyncio.Event(), WorkSignal.wait
 
     async def noted(signal: WorkSignal, ticket: asyncio.Event, *, timeout_seconds: float) -> None:
-        waits.set()
+        begun.set()
         await wait(signal, ticket, timeout_seconds=timeout_seconds)
 
     monkeypatch.setattr(WorkSignal, "wait", noted)
+    return begun
+
+
+async def test_a_token_that_is_rotated_while_it_waits_gets_no_lease(site: Site, waits: asyncio.Event) -> None:
     runner = await site.runner()
     waiting = asyncio.create_task(ask(site, runner, wait_seconds=20))
     await asyncio.wait_for(waits.wait(), 20)
@@ -162,6 +166,17 @@ async def test_a_token_that_is_rotated_while_it_waits_gets_no_lease(
     status, problem = await asyncio.wait_for(waiting, 20)
     assert problem is not None
     assert (status, problem["code"]) == (401, "unknown_token")
+
+
+async def test_a_runner_that_left_while_it_waited_gets_no_lease(site: Site, waits: asyncio.Event) -> None:
+    waiting = asyncio.create_task(ask(site, await site.runner(), wait_seconds=20))
+    await asyncio.wait_for(waits.wait(), 20)
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    run_id = await site.run(SHA_A)
+    status, lease = await ask(site, await site.runner("bench-2"), wait_seconds=5)
+    assert lease is not None
+    assert (status, lease["release_run_id"]) == (201, run_id)
 
 
 async def test_a_lease_token_opens_no_other_lease(site: Site) -> None:
