@@ -23,6 +23,8 @@ from boardreadyops.runner.protocol import (
     Problem,
     RegistrationAnswer,
     RegistrationRequest,
+    RelinquishAnswer,
+    RelinquishRequest,
     ResultAnswer,
     SourceTokenAnswer,
 )
@@ -123,6 +125,15 @@ class RunnerServer:
             f"/leases/{lease_id}/heartbeat", token, request.to_bytes(), timeout_seconds
         )
         return answer if isinstance(answer, Unavailable) else _read(HeartbeatAnswer, answer, 200)
+
+    async def relinquish(
+        self, lease_id: UUID, token: Secret, request: RelinquishRequest, *, timeout_seconds: float
+    ) -> RelinquishAnswer | Denied | Unavailable:
+        """Give the lease back. Repeatable."""
+        answer = await self._exchange(
+            f"/leases/{lease_id}/relinquish", token, request.to_bytes(), timeout_seconds
+        )
+        return answer if isinstance(answer, Unavailable) else _read(RelinquishAnswer, answer, 200)
 
     async def source_token(self, lease_id: UUID, token: Secret) -> SourceTokenAnswer | Denied | Unavailable:
         """Get a token that reads the source. Repeatable."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import logging
-import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,9 +16,6 @@ from boardreadyops.runner.result import Check, ResultV1
 
 MAX_CHECK_SECONDS = 3_600.0  # for all checks of a commit; the lease's maximum may leave less
 REPORT_MARGIN_SECONDS = 30.0  # left for the report before the lease can no longer be extended
-MAX_ERROR_CLASS_CHARACTERS = 64
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,15 +70,6 @@ def source_result(lease: LeaseAnswer, problem: SourceProblem) -> ResultV1:
     return _could_not_check(
         lease, problem.value, Check(name="source", state="could_not_run", reason=problem.value)
     )
-
-
-def unexpected_result(lease: LeaseAnswer, error: BaseException) -> ResultV1:
-    """The result when the work broke: the class of the error for the server, the trace for our own log."""
-    _log.error("the work failed", exc_info=error)
-    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return _could_not_check(lease, "the runner's disk is full")
-    kind = re.sub(r"[^A-Za-z0-9_]", "", type(error).__name__)[:MAX_ERROR_CLASS_CHARACTERS]
-    return _could_not_check(lease, f"the runner failed unexpectedly ({kind}); its own log tells more")
 
 
 def _could_not_check(lease: LeaseAnswer, words: str, *checks: Check) -> ResultV1:

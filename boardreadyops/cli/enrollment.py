@@ -9,11 +9,10 @@ import sys
 from typing import assert_never
 
 from boardreadyops.cli.exits import GOOD, NOT_AVAILABLE, USAGE
-from boardreadyops.config import Secret, Settings
-from boardreadyops.db.cluster import Logins, logins
+from boardreadyops.cli.operator_database import Unfit, in_database
+from boardreadyops.config import Settings
 from boardreadyops.db.metadata import find_repositories
-from boardreadyops.db.migrate import Fit, migrate, schema_fits
-from boardreadyops.db.pool import Connection, Database, connect
+from boardreadyops.db.pool import Connection
 from boardreadyops.db.runners import Enrollment, issue_runner_enrollment
 from boardreadyops.runner.credentials import new_token, token_digest
 
@@ -27,12 +26,13 @@ def issue_enrollment(arguments: argparse.Namespace) -> int:
 
 async def _issue(settings: Settings, arguments: argparse.Namespace) -> int:
     token = new_token("bre_")
-    async with logins(settings) as found:
-        if found.embedded and found.owner is not None:
-            await migrate(found.owner, secret_key=found.password_key)
-        answer = await _ask(found, arguments, token_digest(token))
-    if isinstance(answer, str):
-        return _failed(answer, NOT_AVAILABLE)
+
+    async def work(connection: Connection) -> Enrollment:
+        return await _ask(connection, arguments, token_digest(token))
+
+    answer = await in_database(settings, work, application_name="boardreadyops runner")
+    if isinstance(answer, Unfit):
+        return _failed(answer.line, NOT_AVAILABLE)
     match answer.outcome:
         case "issued":
             assert answer.expires_at is not None
@@ -58,43 +58,18 @@ async def _issue(settings: Settings, arguments: argparse.Namespace) -> int:
             assert_never(answer.outcome)
 
 
-async def _ask(found: Logins, arguments: argparse.Namespace, digest: bytes) -> Enrollment | str:
-    """The enrolment, or in one line why this database cannot give one."""
-    if found.owner is not None:
-        # A database that was never migrated has no working login yet: say that, not that its password is wrong.
-        unfit = await _misfit(found.owner)
-        if unfit is not None:
-            return unfit
-    database = await Database.open(found.app, max_connections=1, application_name="boardreadyops runner")
-    try:
-        async with database.transaction() as connection:
-            fit = await schema_fits(connection)
-            if fit is not Fit.FITS:
-                return fit.advice
-            repository_ids = await _repository_ids(connection, arguments)
-            if repository_ids is not None and len(repository_ids) < len(
-                set(map(str.lower, arguments.repository))
-            ):
-                return Enrollment("not_found", None)
-            return await issue_runner_enrollment(
-                connection,
-                installation_id=arguments.installation,
-                repository_ids=repository_ids,
-                name=arguments.name,
-                token_digest=digest,
-                ttl_seconds=arguments.ttl_seconds,
-            )
-    finally:
-        await database.close()
-
-
-async def _misfit(owner: Secret) -> str | None:
-    connection = await connect(owner, application_name="boardreadyops runner")
-    try:
-        fit = await schema_fits(connection)
-    finally:
-        await connection.close()
-    return None if fit is Fit.FITS else fit.advice
+async def _ask(connection: Connection, arguments: argparse.Namespace, digest: bytes) -> Enrollment:
+    repository_ids = await _repository_ids(connection, arguments)
+    if repository_ids is not None and len(repository_ids) < len(set(map(str.lower, arguments.repository))):
+        return Enrollment("not_found", None)
+    return await issue_runner_enrollment(
+        connection,
+        installation_id=arguments.installation,
+        repository_ids=repository_ids,
+        name=arguments.name,
+        token_digest=digest,
+        ttl_seconds=arguments.ttl_seconds,
+    )
 
 
 async def _repository_ids(connection: Connection, arguments: argparse.Namespace) -> list[int] | None:

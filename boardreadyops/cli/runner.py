@@ -1,4 +1,4 @@
-"""`boardreadyops runner issue-enrollment | register | once | run`."""
+"""`boardreadyops runner issue-enrollment | register | once | run | list | revoke | rotate`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
+from uuid import UUID
 
 DEFAULT_ENROLLMENT_TTL_SECONDS = 900
 MAX_ENROLLMENT_TTL_SECONDS = 3_600
@@ -16,7 +17,7 @@ Subparsers = argparse._SubParsersAction  # the standard library's only name for 
 
 
 def add_commands(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
-    """Add `runner` and its four commands."""
+    """Add `runner` and its commands."""
     runner = subparsers.add_parser(
         "runner",
         help="enrol, register and run the runner that checks boards",
@@ -29,6 +30,16 @@ def add_commands(subparsers: Subparsers[argparse.ArgumentParser]) -> None:
     _add_register(commands)
     for name, line in (("once", "take one piece of work, then leave"), ("run", "work until SIGTERM")):
         _add_work(commands, name, line)
+    _add_list(commands)
+    for name, line, printed in (
+        ("revoke", "void a registration and end its leases at once", "registration_id, outcome"),
+        (
+            "rotate",
+            "give a registration a new token; the old one ends, leases go on",
+            "registration_id, token",
+        ),
+    ):
+        _add_change(commands, name, line, printed)
 
 
 def _add_issue_enrollment(commands: Subparsers[argparse.ArgumentParser]) -> None:
@@ -94,6 +105,22 @@ def _add_work(commands: Subparsers[argparse.ArgumentParser], name: str, line: st
     parser.set_defaults(handler=_handler("boardreadyops.cli.runner_work", f"work_{name}"))
 
 
+def _add_list(commands: Subparsers[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("list", help="the registered runners (on the server's machine)")
+    parser.add_argument("--all", action="store_true", help="revoked ones too")
+    parser.add_argument("--json", action="store_true", help="print {items, complete} as JSON")
+    parser.set_defaults(handler=_handler("boardreadyops.cli.runners", "list_command"))
+
+
+def _add_change(commands: Subparsers[argparse.ArgumentParser], name: str, line: str, printed: str) -> None:
+    parser = commands.add_parser(
+        name, help=f"{line} (on the server's machine)", description=f"{line[0].upper()}{line[1:]}."
+    )
+    parser.add_argument("id", type=_registration_id, metavar="ID", help="as `runner list` shows it")
+    parser.add_argument("--json", action="store_true", help=f"print {{{printed}}} as JSON")
+    parser.set_defaults(handler=_handler("boardreadyops.cli.runners", f"{name}_command"))
+
+
 def _add_state(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--state",
@@ -119,6 +146,15 @@ def _positive(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < 1:
         raise argparse.ArgumentTypeError("give GitHub's number, such as 12345678")
     return int(text)
+
+
+def _registration_id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            "give the whole id, such as 6fce774c-1426-4d9b-b554-e6d63b5b1e4d"
+        ) from None
 
 
 def _ttl(text: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import os
 import platform
 import signal
 import sys
@@ -24,6 +25,7 @@ from boardreadyops.agent.workspace import remove_abandoned
 from boardreadyops.cli.exits import BAD_RESULT, GOOD, NOT_AVAILABLE, USAGE
 from boardreadyops.config import Settings, SettingsError, executable_search_path
 from boardreadyops.domain.plain_text import one_line
+from boardreadyops.kicad.process import kill_everything
 from boardreadyops.kicad.recorded import RecordedReports
 from boardreadyops.kicad.runner import KicadRunner, MissingKicad, installed_or_missing
 
@@ -83,11 +85,18 @@ async def _agent(
 
 
 async def _until_sigterm(work: Awaitable[Ending]) -> Ending | None:
-    """What the work ended in; None when SIGTERM stopped it first, after it has cleaned up."""
+    """What the work ended in; None when SIGTERM stopped it first, after it has cleaned up. A second one ends us."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
     told_to_stop = asyncio.Event()
-    loop.add_signal_handler(signal.SIGTERM, told_to_stop.set)
+
+    def stop_working() -> None:
+        if told_to_stop.is_set():
+            _leave_at_once()
+        told_to_stop.set()
+        _say("stopping; a second SIGTERM ends at once")
+
+    loop.add_signal_handler(signal.SIGTERM, stop_working)
     stop = asyncio.create_task(told_to_stop.wait())
     try:
         await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
@@ -96,6 +105,13 @@ async def _until_sigterm(work: Awaitable[Ending]) -> Ending | None:
         for one in (task, stop):
             one.cancel()
         await asyncio.wait({task, stop})
+
+
+def _leave_at_once() -> None:
+    """End by SIGTERM as if nobody had caught it; only kicad-cli and git do not outlive us."""
+    kill_everything()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 async def _kicad(path: Path | None, recorded: Path | None, search_path: str) -> KicadRunner:
@@ -117,6 +133,8 @@ def _found_capabilities(kicad: KicadRunner) -> list[str]:
 def _exit_code(ending: Ending) -> int:
     match ending:
         case Settled(outcome="undelivered"):
+            return _failed(ending.line, NOT_AVAILABLE)
+        case Settled(outcome="given_back"):
             return _failed(ending.line, NOT_AVAILABLE)
         case Settled(outcome="refused"):
             return _failed(ending.line, BAD_RESULT)

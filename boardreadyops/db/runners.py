@@ -37,6 +37,22 @@ class Registration:
     revoked: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ListedRunner:
+    """A runner as an operator sees it; times are UTC. A managed one has no installation."""
+
+    id: UUID
+    name: str
+    runner_version: str
+    installation_id: int | None
+    account_login: str | None
+    repositories: list[str] | None
+    created_at: datetime
+    revoked_at: datetime | None
+    active_leases: int
+    last_heartbeat_at: datetime | None
+
+
 async def issue_runner_enrollment(
     connection: Connection,
     *,
@@ -79,3 +95,19 @@ async def revoke_runner(
         statement("revoke_runner"), registration_id
     )
     return outcome
+
+
+async def rotate_runner_token(
+    connection: Connection, *, registration_id: UUID, token_digest: bytes
+) -> Literal["applied", "existing", "revoked", "not_found"]:
+    """Give a registration a new token; the old one is void at once, leases go on. Idempotent."""
+    outcome: Literal["applied", "existing", "revoked", "not_found"] = await connection.fetchval(
+        statement("rotate_runner_token"), registration_id, token_digest
+    )
+    return outcome
+
+
+async def list_runners(connection: Connection, *, with_revoked: bool, limit: int) -> tuple[ListedRunner, ...]:
+    """Registered runners by name."""
+    rows = await connection.fetch(statement("list_runners"), with_revoked, limit)
+    return tuple(ListedRunner(**dict(row)) for row in rows)

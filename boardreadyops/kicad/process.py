@@ -14,6 +14,9 @@ TERMINATION_GRACE_SECONDS = 2.0  # between TERM and KILL
 DRAIN_SECONDS = 2.0  # wait for the last output after the end
 
 
+_groups: set[int] = set()  # process groups that may still run
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
     """The program ended by itself; a negative exit code is the signal that ended it."""
@@ -92,6 +95,7 @@ async def run_bounded(
         return begun
     transport, watch = begun
     group = transport.get_pid()
+    _groups.add(group)
     try:
         async with asyncio.timeout(max(timeout_seconds, 0)):
             await watch.exited.wait()
@@ -104,10 +108,17 @@ async def run_bounded(
         await asyncio.shield(_end_group(group, watch))
         raise
     finally:
+        _groups.discard(group)
         transport.close()
     exit_code = transport.get_returncode()
     assert exit_code is not None
     return Finished(exit_code, watch.streams[1].text(), watch.streams[2].text(), monotonic() - started)
+
+
+def kill_everything() -> None:
+    """KILL all that `run_bounded` started in this process and has not seen end; for a program that leaves at once."""
+    for group in tuple(_groups):
+        _signal_group(group, signal.SIGKILL)
 
 
 async def _start(

@@ -26,6 +26,9 @@ __all__ = [
     "Refused",
     "RegistrationAnswer",
     "RegistrationRequest",
+    "RelinquishAnswer",
+    "RelinquishReason",
+    "RelinquishRequest",
     "ResultAnswer",
     "ResultOutcome",
     "ResultV1",
@@ -40,11 +43,12 @@ PROBLEM_MEDIA_TYPE = "application/problem+json"
 MAX_REQUEST_BYTES = 64 * 1024  # every request but a result
 MAX_VERSION_CHARACTERS = 100
 MAX_WAIT_SECONDS = 30  # a claim's long poll
-MAX_MESSAGE_CHARACTERS = 500  # what a heartbeat may say
+MAX_MESSAGE_CHARACTERS = 500  # what a heartbeat or a relinquish may say
 MAX_PROBLEM_CHARACTERS = 2_000
 MAX_URL_CHARACTERS = 2_000
 MAX_REF_CHARACTERS = 1_000
 MAX_CAPABILITIES = 64
+MAX_NEEDS = 20  # that one relinquish may name
 MAX_LEASE_ANSWER_SECONDS = 90 * 86_400
 
 Stage = Literal["claimed", "preparing_source", "running", "uploading_artifacts", "reporting"]
@@ -62,8 +66,13 @@ LeaseState = Literal[
 ]
 ResultOutcome = Literal["accepted", "replayed", "late", "conflict", "not_found"]
 
+RelinquishReason = Literal["shutdown", "capacity", "operator", "job_error", "capability"]
+RelinquishOutcome = Literal["accepted", "replayed", "stale"]
+
 CAPABILITY_PATTERN = r"^[a-z][a-z0-9_.-]{0,62}(=[!-~]{1,128})?$"
 Capability = Annotated[str, StringConstraints(pattern=CAPABILITY_PATTERN)]
+NEED_PATTERN = r"^[a-z][a-z0-9_.-]{0,62}(>?=[!-~]{1,128})?$"
+Need = Annotated[str, StringConstraints(pattern=NEED_PATTERN)]
 
 
 class RegistrationRequest(Message):
@@ -137,6 +146,20 @@ class HeartbeatAnswer(Message):
     reason: Annotated[Text, StringConstraints(max_length=128)] | None
     expires_in_seconds: Annotated[int, Field(ge=0, le=MAX_LEASE_ANSWER_SECONDS)]
     maximum_expires_in_seconds: Annotated[int, Field(ge=0, le=MAX_LEASE_ANSWER_SECONDS)]
+
+
+class RelinquishRequest(Message):
+    """The run goes back to the queue. `needs` is what was missing; it is kept with `capability` alone."""
+
+    reason: RelinquishReason
+    message: Annotated[Text, StringConstraints(max_length=MAX_MESSAGE_CHARACTERS)] = ""
+    needs: Annotated[list[Need], Field(max_length=MAX_NEEDS)] = Field(default_factory=list)
+
+
+class RelinquishAnswer(Message):
+    """What became of it; `stale` when the lease was over already."""
+
+    outcome: RelinquishOutcome
 
 
 class SourceTokenAnswer(Message):

@@ -2811,6 +2811,36 @@ $$;
 ALTER FUNCTION public.boardreadyops_revoke_runner(p_registration_id uuid, p_now timestamp with time zone) OWNER TO boardreadyops_owner;
 
 --
+-- Name: boardreadyops_rotate_runner_token(uuid, bytea); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
+--
+
+CREATE FUNCTION public.boardreadyops_rotate_runner_token(p_registration_id uuid, p_token_digest bytea) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    v_registration runner_registrations;
+BEGIN
+    SELECT * INTO v_registration FROM runner_registrations WHERE id = p_registration_id FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'not_found';
+    END IF;
+    IF v_registration.revoked_at IS NOT NULL THEN
+        RETURN 'revoked';
+    END IF;
+    IF v_registration.token_digest = p_token_digest THEN
+        RETURN 'existing';
+    END IF;
+
+    UPDATE runner_registrations SET token_digest = p_token_digest WHERE id = p_registration_id;
+    RETURN 'applied';
+END
+$$;
+
+
+ALTER FUNCTION public.boardreadyops_rotate_runner_token(p_registration_id uuid, p_token_digest bytea) OWNER TO boardreadyops_owner;
+
+--
 -- Name: boardreadyops_settle_lease(public.release_runs, public.release_run_attempts); Type: FUNCTION; Schema: public; Owner: boardreadyops_owner
 --
 
@@ -5506,6 +5536,14 @@ GRANT ALL ON FUNCTION public.boardreadyops_retry_release_run(p_installation_id b
 
 REVOKE ALL ON FUNCTION public.boardreadyops_revoke_runner(p_registration_id uuid, p_now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.boardreadyops_revoke_runner(p_registration_id uuid, p_now timestamp with time zone) TO boardreadyops_app;
+
+
+--
+-- Name: FUNCTION boardreadyops_rotate_runner_token(p_registration_id uuid, p_token_digest bytea); Type: ACL; Schema: public; Owner: boardreadyops_owner
+--
+
+REVOKE ALL ON FUNCTION public.boardreadyops_rotate_runner_token(p_registration_id uuid, p_token_digest bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.boardreadyops_rotate_runner_token(p_registration_id uuid, p_token_digest bytea) TO boardreadyops_app;
 
 
 --

@@ -15,6 +15,7 @@ from boardreadyops.db.leases import (
     claim_runner_lease,
     heartbeat_runner_lease,
     lease_grant,
+    relinquish_runner_lease,
 )
 from boardreadyops.db.pool import Connection, run_transaction
 from boardreadyops.db.results import ReportedResult, record_runner_result
@@ -32,6 +33,8 @@ from boardreadyops.runner.protocol import (
     LeaseRequest,
     RegistrationAnswer,
     RegistrationRequest,
+    RelinquishAnswer,
+    RelinquishRequest,
     ResultAnswer,
     ResultV1,
     SourceTokenAnswer,
@@ -87,6 +90,10 @@ async def claim_lease(request: Request, services: Services) -> Response:
                 if remaining_seconds <= 0 or services.work.closed or await request.is_disconnected():
                     return Response(status_code=204)
                 await services.work.wait(ticket, timeout_seconds=remaining_seconds)
+                if await request.is_disconnected():
+                    return Response(status_code=204)  # nobody would hold the lease
+                # The token may have been rotated meanwhile.
+                registration = await _registration(request, services)
             case _ as never:
                 assert_never(never)
 
@@ -146,6 +153,23 @@ async def heartbeat(request: Request, services: Services, lease: HeldLease) -> R
             expires_in_seconds=beat.expires_in_seconds,
             maximum_expires_in_seconds=beat.maximum_expires_in_seconds,
         )
+
+    return _answer(200, await run_transaction(services.app_database, work))
+
+
+@router.post("/leases/{lease_id}/relinquish")
+async def relinquish(request: Request, services: Services, lease: HeldLease) -> Response:
+    """Give the run back to the queue; an ended lease changes nothing. Again it answers `replayed`."""
+    told = await read_request(request, RelinquishRequest, limit_bytes=MAX_REQUEST_BYTES)
+
+    async def work(connection: Connection) -> RelinquishAnswer:
+        outcome = await relinquish_runner_lease(
+            connection, lease_id=lease.lease_id, reason=told.reason, message=told.message, needs=told.needs
+        )
+        # Leases are never deleted while their token is good, and the message knows the reasons.
+        assert outcome != "not_found"
+        assert outcome != "invalid"
+        return RelinquishAnswer(outcome=outcome)
 
     return _answer(200, await run_transaction(services.app_database, work))
 

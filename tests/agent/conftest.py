@@ -60,13 +60,14 @@ class ScriptedServer:
     claims: list[dict[str, Any]] = field(default_factory=list)
     heartbeats: list[dict[str, Any]] = field(default_factory=list)
     heartbeat_times: list[float] = field(default_factory=list)
+    given_back: list[dict[str, Any]] = field(default_factory=list)
     results: list[bytes] = field(default_factory=list)
     authorizations: set[str] = field(default_factory=set)
     ordered: dict[str, list[Answer]] = field(default_factory=dict)
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     def order(self, call: str, *answers: Answer) -> None:
-        """The next answers to `claim`, `heartbeat`, `source-token` or `result`."""
+        """The next answers to `claim`, `heartbeat`, `source-token`, `relinquish` or `result`."""
         self.ordered.setdefault(call, []).extend(answers)
 
     async def until(self, happened: Callable[[], bool], timeout_seconds: float = 20) -> None:
@@ -98,6 +99,8 @@ class ScriptedServer:
         elif call == "heartbeat":
             self.heartbeats.append(json.loads(body))
             self.heartbeat_times.append(time.monotonic())
+        elif call == "relinquish":
+            self.given_back.append(json.loads(body))
         elif call == "result":
             self.results.append(body)
 

@@ -67,6 +67,7 @@ async def test_a_long_branch_name_is_cut_in_the_checks_name(world: World) -> Non
         ("give_up_workflow_dispatch", (99, 1, "silent"), "not_found"),
         ("relinquish_runner_lease", (UUID(int=9), "shutdown", "", []), "not_found"),
         ("revoke_runner", (UUID(int=9),), "not_found"),
+        ("rotate_runner_token", (UUID(int=9), bytes(32)), "not_found"),
         ("reconcile_workflow_run", (10, None, 99, 1, "completed", 60), "not_found"),
     ],
 )

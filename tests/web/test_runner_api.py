@@ -13,9 +13,11 @@ import pytest
 
 from boardreadyops.config import Secret
 from boardreadyops.db.pool import Connection, Database
+from boardreadyops.db.runners import find_registration, rotate_runner_token
 from boardreadyops.github.requests import Failure
-from boardreadyops.runner.credentials import lease_token
+from boardreadyops.runner.credentials import lease_token, token_digest
 from boardreadyops.runner.protocol import LeaseAnswer, ResultAnswer, read_message
+from boardreadyops.web.app import WorkSignal
 from tests.web.conftest import SHA_A, SHA_B, Lease, Mint, OpenSite, Site, pull_request
 
 
@@ -136,6 +138,45 @@ async def test_a_revoked_runner_is_told_so(site: Site, owner_connection: Connect
     status, problem = await ask(site, runner)
     assert problem is not None
     assert (status, problem["code"]) == (401, "revoked")
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set once a runner waits."""
+    begun, wait = asyncio.Event(), WorkSignal.wait
+
+    async def noted(signal: WorkSignal, ticket: asyncio.Event, *, timeout_seconds: float) -> None:
+        begun.set()
+        await wait(signal, ticket, timeout_seconds=timeout_seconds)
+
+    monkeypatch.setattr(WorkSignal, "wait", noted)
+    return begun
+
+
+async def test_a_token_that_is_rotated_while_it_waits_gets_no_lease(site: Site, waits: asyncio.Event) -> None:
+    runner = await site.runner()
+    waiting = asyncio.create_task(ask(site, runner, wait_seconds=20))
+    await asyncio.wait_for(waits.wait(), 20)
+    async with site.services.app_database.transaction() as connection:
+        digest = token_digest(Secret(runner["Authorization"].removeprefix("Bearer ")))
+        registration = await find_registration(connection, token_digest=digest)
+        assert registration is not None
+        await rotate_runner_token(connection, registration_id=registration.id, token_digest=bytes(32))
+    await site.run(SHA_A)
+    status, problem = await asyncio.wait_for(waiting, 20)
+    assert problem is not None
+    assert (status, problem["code"]) == (401, "unknown_token")
+
+
+async def test_a_runner_that_left_while_it_waited_gets_no_lease(site: Site, waits: asyncio.Event) -> None:
+    waiting = asyncio.create_task(ask(site, await site.runner(), wait_seconds=20))
+    await asyncio.wait_for(waits.wait(), 20)
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    run_id = await site.run(SHA_A)
+    status, lease = await ask(site, await site.runner("bench-2"), wait_seconds=5)
+    assert lease is not None
+    assert (status, lease["release_run_id"]) == (201, run_id)
 
 
 async def test_a_lease_token_opens_no_other_lease(site: Site) -> None:

@@ -101,6 +101,7 @@ APP_CALLS: Final = frozenset(
         "boardreadyops_resume_installation",
         "boardreadyops_retry_release_run",
         "boardreadyops_revoke_runner",
+        "boardreadyops_rotate_runner_token",
         "boardreadyops_settle_outbox",
         "boardreadyops_sweep_deadlines",
         "boardreadyops_sweep_levels",

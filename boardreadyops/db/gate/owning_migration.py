@@ -75,6 +75,7 @@ OWNING_MIGRATION: Final[dict[str, int]] = {
     "boardreadyops_give_back_run": 29,
     "boardreadyops_relinquish_runner_lease": 29,
     "boardreadyops_revoke_runner": 29,
+    "boardreadyops_rotate_runner_token": 29,
     "boardreadyops_grant_grace": 29,
     "boardreadyops_expire_runner_lease": 29,
     "boardreadyops_expire_runner_leases": 29,

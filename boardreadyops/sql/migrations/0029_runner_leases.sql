@@ -612,6 +612,34 @@ BEGIN
 END
 $$;
 --! end
+
+--! begin functions/rotate_runner_token.sql
+-- Purpose: a registration answers to a new token from now on and no longer to the one it had; its leases, which have tokens of
+--          their own, go on.
+-- Outcomes, in this order: not_found | revoked (a void registration gets no token) | existing (this token already) | applied.
+--   Idempotent.
+-- Locks: registration. Writes: registration.
+CREATE OR REPLACE FUNCTION boardreadyops_rotate_runner_token(p_registration_id uuid, p_token_digest bytea) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+    v_registration runner_registrations;
+BEGIN
+    SELECT * INTO v_registration FROM runner_registrations WHERE id = p_registration_id FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'not_found';
+    END IF;
+    IF v_registration.revoked_at IS NOT NULL THEN
+        RETURN 'revoked';
+    END IF;
+    IF v_registration.token_digest = p_token_digest THEN
+        RETURN 'existing';
+    END IF;
+
+    UPDATE runner_registrations SET token_digest = p_token_digest WHERE id = p_registration_id;
+    RETURN 'applied';
+END
+$$;
+--! end
 --! begin functions/grant_grace.sql
 -- Purpose: notices that nobody swept for a while, which means that runners could not reach us either, and gives every active
 --          lease one lease length from now, never beyond its maximum.
@@ -775,4 +803,4 @@ GRANT SELECT (id, installation_id, name) ON runner_registrations TO boardreadyop
 GRANT SELECT ON page_runs, page_attempts TO boardreadyops_reader;
 GRANT EXECUTE ON FUNCTION boardreadyops_issue_runner_enrollment, boardreadyops_register_runner,
     boardreadyops_claim_runner_lease, boardreadyops_heartbeat_runner_lease, boardreadyops_relinquish_runner_lease,
-    boardreadyops_revoke_runner, boardreadyops_expire_runner_leases TO boardreadyops_app;
+    boardreadyops_revoke_runner, boardreadyops_rotate_runner_token, boardreadyops_expire_runner_leases TO boardreadyops_app;
