@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -94,10 +94,12 @@ class _Reader:
             self.attempts[row["id"]] = AttemptKey(run, seen[run])
 
     def seconds(self, at: datetime | None) -> int | None:
-        return None if at is None else (at - self.epoch) // timedelta(seconds=1)
+        return None if at is None else self.second(at)
 
     def second(self, at: datetime) -> int:
-        return (at - self.epoch) // timedelta(seconds=1)
+        return (at.replace(tzinfo=UTC) - self.epoch) // timedelta(
+            seconds=1
+        )  # `infinity` is read without a zone
 
     def picture(self) -> Picture:
         state = State()

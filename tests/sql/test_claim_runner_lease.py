@@ -85,3 +85,18 @@ async def test_a_result_that_was_late_first_and_contradicts_later_is_on_record_t
         outcomes.append(await world.answer("record_runner_result", *key, *rest))
     assert outcomes == ["late", "conflict"]
     assert await world.count("runner_result_audit") == 2
+
+
+async def test_the_same_request_again_is_the_same_lease_while_it_lives(world: World) -> None:
+    await world.opened()
+    runner, request = await world.runner(), uuid4()
+    now = await world.owner.fetchval("SELECT now() + interval '1 hour'")
+    (first,) = await world.call("claim_runner_lease", runner, request, [], now)
+    assert first["claim_outcome"] == "created"
+    assert await world.owner.fetchval("SELECT updated_at FROM release_runs") == now
+    assert await world.owner.fetchval("SELECT claimed_at FROM runner_leases") == now
+    (again,) = await world.call("claim_runner_lease", runner, request, [])
+    assert tuple(again) == ("existing", first["lease_id"])
+    await world.answer("relinquish_runner_lease", first["lease_id"], "shutdown", "", [])
+    (ended,) = await world.call("claim_runner_lease", runner, request, [])
+    assert tuple(ended) == ("ended", first["lease_id"])

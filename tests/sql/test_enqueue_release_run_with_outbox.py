@@ -231,12 +231,3 @@ async def test_an_enqueue_waits_for_the_open_run_and_the_head_of_its_ref_and_for
     others = f"SELECT FROM release_runs WHERE id NOT IN ('{now_open}', '{earlier}') FOR UPDATE"
     (answer,) = await meanwhile(world, others, "enqueue_release_run_with_outbox", *returned)
     assert (answer["enqueue_outcome"], answer["release_run_id"]) == ("existing", earlier)
-
-
-@pytest.mark.parametrize("disabled", [10, 11])
-async def test_a_repository_that_is_disabled_stops_no_other(world: World, disabled: int) -> None:
-    await found(world, 1, 11)
-    await world.owner.execute("UPDATE repositories SET enabled = id <> $1", disabled)
-    for repository_id in (10, 11):
-        answer = await world.enqueue(replace(observation(), repository_id=repository_id))
-        assert answer.outcome == ("disabled" if repository_id == disabled else "created")

@@ -268,6 +268,8 @@ async def test_pushes_disturb_no_neighbour(world: World) -> None:
         assert await push(here, SHA_B, SHA_C) == "created"
         assert await push(here, "e" * 40, SHA_B) == "ask"
         assert await push(here, SHA_C, None) == "closed"
+        twice = (1, 10, "refs/heads/twice")
+        assert [await push(twice, "0" * 40, SHA_C) for _ in range(2)] == ["created", "existing"]
 
 
 @pytest.mark.parametrize("policy", ["approve", "skip"])

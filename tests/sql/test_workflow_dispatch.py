@@ -245,6 +245,9 @@ async def test_a_workflow_run_executes_one_attempt_only(world: World) -> None:
 
 
 async def test_an_acknowledge_after_the_end_stores_the_id_and_cancels_the_workflow_once(world: World) -> None:
+    told = await world.run((await claimed_dispatch(world, SHA_B, number=2)).run_id)
+    key = told["id"], told["execution_attempt_id"], told["retry_id"], None, b"\1" * 32, "completed", "pass"
+    assert await world.answer("record_runner_result", *key, "", 0, 0, {}) == "accepted"
     dispatch = await claimed_dispatch(world)
     await begin(world, dispatch)
     await cancel(world, dispatch.run_id)

@@ -351,7 +351,7 @@ BEGIN
     IF NOT v_new AND p_confirmed_observation IS NULL AND p_commit_sha = v_ref.head_sha AND v_ref.open THEN
         -- Created twice: the deletion between the two may still be under way, so from now on a deletion is asked about.
         UPDATE refs SET deleted_at = v_now WHERE repository_id = p_repository_id AND ref = p_ref
-            AND deleted_at IS NULL AND p_before ~ '^0+$';
+            AND p_before ~ '^0+$';
         RETURN QUERY SELECT 'existing'::text, v_ref.release_run_id;
         RETURN;
     END IF;
