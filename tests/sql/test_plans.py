@@ -1,6 +1,6 @@
 """The hot statements find their rows by the index that was made for them, however many runs there are.
 
-Continuous integration looks at two million runs (BOARDREADYOPS_PLAN_RUNS=2000000, a minute and a half of seeding). By
+Continuous integration looks at two million runs (BOARDREADYOPS_TEST_PLAN_RUNS=2000000, a minute and a half of seeding). By
 default there are 150,000 in the same proportions: the choice of index hangs on those, and a tree over two million keys is
 one page deeper, for which the bounds leave room.
 """
@@ -21,7 +21,7 @@ from boardreadyops.db.pool import Connection, connect
 from boardreadyops.db.statements import statement
 from tests.sql.plans import Plan, plans_of
 
-RUNS = int(os.environ.get("BOARDREADYOPS_PLAN_RUNS", "150000"))
+RUNS = int(os.environ.get("BOARDREADYOPS_TEST_PLAN_RUNS", "150000"))
 FINISHED = RUNS * 2 // 3
 SMALL = {
     *("deployment_settings", "sweep_marks", "claim_marks", "claim_turn", "lifecycle_edges"),
