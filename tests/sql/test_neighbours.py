@@ -243,7 +243,10 @@ async def test_checks_that_are_lost_doubted_and_read_back_disturb_no_neighbour(w
 async def test_pushes_disturb_no_neighbour(world: World) -> None:
     await found(world, 2, 20)
     await found(world, 1, 11)
-    pushes = ((2, 20, "refs/heads/main"), (1, 11, "refs/heads/main"), (1, 10, "refs/heads/other"))
+    pushes = (
+        *((2, 20, "refs/heads/main"), (1, 11, "refs/heads/main"), (1, 10, "refs/heads/other")),
+        (1, 11, "refs/heads/twice"),
+    )
 
     async def push(place: tuple[int, int, str], before: str, after: str | None) -> str:
         async with world.app.transaction() as connection:
