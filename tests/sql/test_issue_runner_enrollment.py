@@ -67,3 +67,13 @@ async def test_an_enrolment_is_over_at_its_last_moment_and_a_refusal_registers_n
     assert await world.count("runner_registrations") == 0
     just = expires_at - timedelta(microseconds=1)
     assert await world.answer("register_runner", *arguments, just) == "registered"
+
+
+async def test_two_enrolments_make_two_registrations(world: World) -> None:
+    digests = [hashlib.sha256(bytes([number])).digest() for number in range(2)]
+    for number, digest in enumerate(digests):
+        await world.call("issue_runner_enrollment", None, None, f"bench-{number}", digest, 900)
+    (registered,) = await world.call("register_runner", digests[1], digests[0], "bench-1", "1")
+    assert registered["registration_outcome"] == "registered"
+    used = await world.owner.fetch("SELECT registration_id FROM runner_enrollments ORDER BY name")
+    assert [row[0] for row in used] == [None, registered["registration_id"]]

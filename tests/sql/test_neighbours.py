@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -309,16 +308,6 @@ async def test_effects_are_settled_and_deferred_one_at_a_time(world: World) -> N
     rows = {row["id"]: row for row in await world.owed("confirm_pull_request")}
     assert rows[theirs.effect_id]["last_error"] is rows[theirs.effect_id]["settled_at"] is None
     assert rows[ours.effect_id]["outcome_code"] == "confirmed"
-
-
-async def test_two_enrolments_make_two_registrations(world: World) -> None:
-    digests = [hashlib.sha256(bytes([number])).digest() for number in range(2)]
-    for number, digest in enumerate(digests):
-        await world.call("issue_runner_enrollment", None, None, f"bench-{number}", digest, 900)
-    (registered,) = await world.call("register_runner", digests[1], digests[0], "bench-1", "1")
-    assert registered["registration_outcome"] == "registered"
-    used = await world.owner.fetch("SELECT registration_id FROM runner_enrollments ORDER BY name")
-    assert [row[0] for row in used] == [None, registered["registration_id"]]
 
 
 async def test_a_deadline_of_one_run_makes_no_other_inferred(world: World) -> None:
