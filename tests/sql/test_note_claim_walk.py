@@ -12,6 +12,7 @@ from tests.conftest import DatabaseUrls
 from tests.sql.conftest import World
 from tests.sql.test_held_rows import LONGER_THAN_ANY_CALL
 from tests.sql.test_neighbours import found, opened_at
+from tests.sql.test_overtaken_calls import until_blocked
 
 LONG, SHORT = 31, 30
 HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
@@ -153,10 +154,8 @@ async def test_of_two_first_marks_at_once_one_stays(world: World, database_urls:
         async with first.transaction():
             await first.execute("SELECT boardreadyops_note_claim_walk(1, $1, $2)", LONG, now)
             second = asyncio.create_task(note(world, LONG, now - MINUTE))
-            async with asyncio.timeout(10):
-                blocked = "SELECT count(*) FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))"
-                while not await first.fetchval(blocked):
-                    pass
+            await until_blocked(first, second, world.owner.get_server_pid())
+            assert not second.done()
         await second
     finally:
         await first.close()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ async def overtaken(world: World, first: Call, second: Call) -> list[Record]:
         async with one.transaction():
             await _call(one, first)
             waiting = asyncio.create_task(_call(other, second))
-            await _until_blocked(world.owner, waiting, other.get_server_pid())
+            await until_blocked(world.owner, waiting, other.get_server_pid())
         return await waiting
 
 
@@ -35,7 +36,8 @@ async def _call(connection: Connection, call: Call) -> list[Record]:
     return await connection.fetch(f"SELECT * FROM boardreadyops_{function}({placeholders})", *arguments)
 
 
-async def _until_blocked(owner: Connection, waiting: asyncio.Task[list[Record]], pid: int) -> None:
+async def until_blocked(owner: Connection, waiting: asyncio.Task[Any], pid: int) -> None:
+    """Until the task's session waits for a lock, or the task is over."""
     for _ in range(MAX_LOOKS):
         await asyncio.wait([waiting], timeout=LOOK_SECONDS)
         if waiting.done() or await owner.fetchval("SELECT cardinality(pg_blocking_pids($1)) > 0", pid):

@@ -11,7 +11,14 @@ from boardreadyops.db.dispatches import reconcile_workflow_run
 from tests.sql.conftest import SHA_A, SHA_B, World, observation
 from tests.sql.test_cancel_release_run import cancel
 from tests.sql.test_neighbours import found, opened_at
-from tests.sql.test_workflow_dispatch import Dispatch, acknowledge, begin, claim_again, claimed_dispatch
+from tests.sql.test_workflow_dispatch import (
+    Dispatch,
+    acknowledge,
+    begin,
+    claim_again,
+    claimed_dispatch,
+    report,
+)
 
 GRACE_SECONDS = 300
 
@@ -148,9 +155,7 @@ async def test_another_workflow_run_of_the_attempt_is_refused_and_cancelled(worl
 
 
 async def test_a_workflow_whose_attempt_is_over_is_cancelled_once_unless_it_ended(world: World) -> None:
-    told = await world.run((await claimed_dispatch(world, SHA_B, number=2)).run_id)
-    key = told["id"], told["execution_attempt_id"], told["retry_id"], None, b"\1" * 32, "completed", "pass"
-    assert await world.answer("record_runner_result", *key, "", 0, 0, {}) == "accepted"
+    assert await report(world, await claimed_dispatch(world, SHA_B, number=2)) == "accepted"
     dispatch = await claimed_dispatch(world)
     await begin(world, dispatch)
     await cancel(world, dispatch.run_id)
@@ -192,9 +197,7 @@ async def test_an_ended_workflow_without_a_result_fails_its_run_after_the_grace(
 async def test_a_finding_is_settled_when_the_result_came_within_the_grace(world: World) -> None:
     dispatch = await running(world)
     assert await hint(world, "completed") == "waiting"
-    run = await world.run(dispatch.run_id)
-    arguments = (run["id"], dispatch.attempt_id, run["retry_id"], None, b"\1" * 32, "completed", "pass")
-    assert await world.answer("record_runner_result", *arguments, "", 0, 0, {}) == "accepted"
+    assert await report(world, dispatch) == "accepted"
     assert await hint(world, "completed") == "ended"
     assert await world.owner.fetchval("SELECT settled_at IS NOT NULL FROM reconciliation_findings")
     assert (await world.run(dispatch.run_id))["status"] == "completed"
@@ -204,10 +207,7 @@ async def test_a_finding_is_settled_when_the_result_came_within_the_grace(world:
 async def test_a_workflow_that_told_its_result_is_left_to_finish(world: World, status: str) -> None:
     dispatch = await claimed_dispatch(world)
     await begin(world, dispatch)
-    run = await world.run(dispatch.run_id)
-    decision = "pass" if status == "completed" else "error"
-    key = run["id"], dispatch.attempt_id, run["retry_id"], None, b"\1" * 32, status, decision
-    assert await world.answer("record_runner_result", *key, "", 0, 0, {}) == "accepted"
+    assert await report(world, dispatch, status, "pass" if status == "completed" else "error") == "accepted"
     assert await acknowledge(world, dispatch, 77) == "ended"
     assert await hint(world, "in_progress") == "ended"
     assert await world.owed("workflow_cancel") == []

@@ -74,6 +74,13 @@ async def give_up(world: World, dispatch: Dispatch, cause: Literal["refused", "s
         )
 
 
+async def report(world: World, dispatch: Dispatch, status: str = "completed", decision: str = "pass") -> str:
+    """The workflow tells its result."""
+    run = await world.run(dispatch.run_id)
+    key = run["id"], dispatch.attempt_id, run["retry_id"], None, b"\1" * 32, status, decision
+    return await world.answer("record_runner_result", *key, "", 0, 0, {})
+
+
 async def effect_of(world: World, dispatch: Dispatch) -> Record:
     row = await world.owner.fetchrow("SELECT * FROM outbox WHERE id = $1", dispatch.effect_id)
     assert row is not None
@@ -245,9 +252,7 @@ async def test_a_workflow_run_executes_one_attempt_only(world: World) -> None:
 
 
 async def test_an_acknowledge_after_the_end_stores_the_id_and_cancels_the_workflow_once(world: World) -> None:
-    told = await world.run((await claimed_dispatch(world, SHA_B, number=2)).run_id)
-    key = told["id"], told["execution_attempt_id"], told["retry_id"], None, b"\1" * 32, "completed", "pass"
-    assert await world.answer("record_runner_result", *key, "", 0, 0, {}) == "accepted"
+    assert await report(world, await claimed_dispatch(world, SHA_B, number=2)) == "accepted"
     dispatch = await claimed_dispatch(world)
     await begin(world, dispatch)
     await cancel(world, dispatch.run_id)
